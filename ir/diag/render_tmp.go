@@ -1,0 +1,3 @@
+package diag
+
+func (d *Diagnostic) Headline() string { return d.Message + " [" + d.Code + "]" }

@@ -1,0 +1,427 @@
+package syntax
+
+import "github.com/npulang/npu/ir/diag"
+
+// A Node is any piece of syntax that has a place in the source.
+type Node interface{ Span() diag.Span }
+
+// pos is embedded by every node.
+type pos struct{ At diag.Span }
+
+// Span tells where the node stands.
+func (p pos) Span() diag.Span { return p.At }
+
+// An Ident is a name and its place.
+type Ident struct {
+	pos
+	Name string
+}
+
+// A File is one parsed source. Declarations that could not be parsed are
+// absent from Decls and present among the diagnostics.
+type File struct {
+	Src      *diag.Source
+	Decls    []Decl
+	Comments []Comment // all of them, in source order; the formatter places them again
+}
+
+// A Comment runs from // to the end of its line.
+type Comment struct {
+	pos
+	Text string // with the slashes, without the newline
+}
+
+// An Annotation is @name(args) before a statement, declaration or block.
+type Annotation struct {
+	pos
+	Name Ident
+	Args []Arg
+}
+
+// ---------------------------------------------------------------- types
+
+// A TypeExpr is a dtype and perhaps a shape: f32, f32[], f32[..., B, 2*N],
+// T[...], or one of the words int float bool string dtype (compile-time kinds,
+// where a parameter may have one).
+type TypeExpr struct {
+	pos
+	DType    Ident
+	HasShape bool // f32[] has, f32 has not
+	Ellipsis bool // the shape begins with ...
+	Dims     []Expr
+}
+
+// A TypeVar is one name of fn f[T: float].
+type TypeVar struct {
+	Name Ident
+	Kind Ident // float, int, number or any
+}
+
+// ---------------------------------------------------------- declarations
+
+// A Decl is a declaration at file or module level.
+type Decl interface {
+	Node
+	decl()
+	Annotations() []Annotation
+}
+
+// declHead is embedded by every declaration.
+type declHead struct {
+	pos
+	Doc    string // the /// lines above, without slashes, joined by newlines
+	Annots []Annotation
+}
+
+func (declHead) decl() {}
+
+// Annotations returns what stands before the declaration.
+func (d declHead) Annotations() []Annotation { return d.Annots }
+
+// ImportDecl is import "path" [as Name]. Name is empty when absent.
+type ImportDecl struct {
+	declHead
+	Path *StringLit
+	As   Ident
+}
+
+// WeightsDecl is weights "file".
+type WeightsDecl struct {
+	declHead
+	Path *StringLit
+}
+
+// ParamDecl is param name: type [= init].
+type ParamDecl struct {
+	declHead
+	Name Ident
+	Type *TypeExpr
+	Init Expr // nil when absent
+}
+
+// ConstDecl is const name = value.
+type ConstDecl struct {
+	declHead
+	Name  Ident
+	Value Expr
+}
+
+// InstanceDecl is name = expr at file or module level.
+type InstanceDecl struct {
+	declHead
+	Name  Ident
+	Value Expr
+}
+
+// FuncDecl is a fn or a graph.
+type FuncDecl struct {
+	declHead
+	Graph    bool
+	Name     Ident
+	TypeVars []TypeVar
+	Params   []Param
+	Results  []Result // empty when the head has no arrow
+	Body     *Block
+}
+
+// A Param is one parameter of a fn, graph or module.
+type Param struct {
+	pos
+	Name    Ident
+	Type    *TypeExpr // nil when absent
+	Default Expr      // nil when absent
+}
+
+// A Result is one result of a fn or graph; Name is empty when unnamed.
+type Result struct {
+	pos
+	Name Ident
+	Type *TypeExpr
+}
+
+// ModuleDecl is module Name(params) { members }. Members are ParamDecl,
+// ConstDecl, InstanceDecl and FuncDecl.
+type ModuleDecl struct {
+	declHead
+	Name    Ident
+	Params  []Param
+	Members []Decl
+}
+
+// TestDecl is test "name" { ... }.
+type TestDecl struct {
+	declHead
+	Name *StringLit
+	Body *Block
+}
+
+// RuleDecl is rewrite NAME { pattern => replacement ... } or
+// fusion NAME { pattern ... }.
+type RuleDecl struct {
+	declHead
+	Fusion      bool
+	Name        Ident
+	Pattern     Expr
+	Replacement Expr // nil for a fusion
+	Where       []Expr
+	Safe        bool
+	Within      Expr // nil when safe has no tolerance
+}
+
+// ------------------------------------------------------------ statements
+
+// A Stmt is a statement. Each carries its annotations.
+type Stmt interface {
+	Node
+	stmt()
+	Annotations() []Annotation
+}
+
+type stmtHead struct {
+	pos
+	Annots []Annotation
+}
+
+func (stmtHead) stmt() {}
+
+// Annotations returns what stands before the statement.
+func (s stmtHead) Annotations() []Annotation { return s.Annots }
+
+// A Block is { statements }. Value is the closing expression of a branch of an
+// if-expression, nil elsewhere.
+type Block struct {
+	pos
+	Stmts []Stmt
+	Value Expr
+}
+
+// BindStmt is a = e, or a, b = e.
+type BindStmt struct {
+	stmtHead
+	Names []Ident
+	Value Expr
+}
+
+// ReturnStmt is return a, b.
+type ReturnStmt struct {
+	stmtHead
+	Values []Expr
+}
+
+// ForStmt is for v in e [carry ...] [collect ...] { }. With Carry or Collect
+// it runs at run time.
+type ForStmt struct {
+	stmtHead
+	Var     Ident
+	In      Expr // a RangeExpr or a list
+	Carry   []Ident
+	Collect []Ident
+	Body    *Block
+}
+
+// WhileStmt is while e carry ... { }.
+type WhileStmt struct {
+	stmtHead
+	Cond  Expr
+	Carry []Ident
+	Body  *Block
+}
+
+// IfStmt is if c { } else if d { } else { }: a list, however long the chain.
+type IfStmt struct {
+	stmtHead
+	Branches []Branch
+	Else     *Block // nil when absent
+}
+
+// A Branch is one condition and its block.
+type Branch struct {
+	Cond Expr
+	Body *Block
+}
+
+// BlockStmt is an annotated block, @fuse("name") { ... }: it opens no scope.
+type BlockStmt struct {
+	stmtHead
+	Body *Block
+}
+
+// ExpectStmt is expect X, expect X == Y, expect X ~= Y [within t].
+type ExpectStmt struct {
+	stmtHead
+	X      Expr
+	Op     string // "", "==" or "~="
+	Y      Expr   // nil when Op is ""
+	Within Expr   // nil when absent
+}
+
+// ExpectErrorStmt is expect error "text" { ... }.
+type ExpectErrorStmt struct {
+	stmtHead
+	Text *StringLit
+	Body *Block
+}
+
+// ----------------------------------------------------------- expressions
+
+// An Expr is an expression.
+type Expr interface {
+	Node
+	expr()
+}
+
+type exprHead struct{ pos }
+
+func (exprHead) expr() {}
+
+// NumberLit is a number as written: 3, 0x1f, 1_000, 1e-5, 0.5, inf, nan.
+type NumberLit struct {
+	exprHead
+	Text    string
+	IsFloat bool
+}
+
+// StringLit is a quoted text; Value is unquoted.
+type StringLit struct {
+	exprHead
+	Value string
+}
+
+// BoolLit is true or false.
+type BoolLit struct {
+	exprHead
+	Value bool
+}
+
+// NoneLit is None.
+type NoneLit struct{ exprHead }
+
+// NameExpr is a name: variable, function, dtype, module.
+type NameExpr struct {
+	exprHead
+	Name string
+}
+
+// ListExpr is [a, b, c].
+type ListExpr struct {
+	exprHead
+	Elems []Expr
+}
+
+// ComprehensionExpr is [e for v in range].
+type ComprehensionExpr struct {
+	exprHead
+	Elem Expr
+	Var  Ident
+	In   Expr
+}
+
+// RangeExpr is a..b, allowed after in.
+type RangeExpr struct {
+	exprHead
+	From, To Expr
+}
+
+// A TypeLit is a type where an expression stands: zeros(f32[2, 3]).
+type TypeLit struct {
+	exprHead
+	Type *TypeExpr
+}
+
+// IfExpr chooses at compile time: if c { a } else { b }. Each block has a
+// Value.
+type IfExpr struct {
+	exprHead
+	Branches []Branch
+	Else     *Block
+}
+
+// UnaryExpr is a chain of prefix operators, outermost first: - ~ not.
+type UnaryExpr struct {
+	exprHead
+	Ops []OpTok
+	X   Expr
+}
+
+// BinaryExpr is a chain of operators of one precedence level:
+// First Rest[0].Op Rest[0].X Rest[1].Op ... It is read from the left, but for
+// ** from the right. Comparisons have one element in Rest.
+type BinaryExpr struct {
+	exprHead
+	First Expr
+	Rest  []BinaryRest
+}
+
+// BinaryRest is an operator and its right operand.
+type BinaryRest struct {
+	Op OpTok
+	X  Expr
+}
+
+// An OpTok is an operator and its place.
+type OpTok struct {
+	pos
+	Text string
+}
+
+// PostfixExpr is a chain of calls, subscripts and selectors on X, innermost
+// first: a list, however long the chain.
+type PostfixExpr struct {
+	exprHead
+	X   Expr
+	Ops []Postfix
+}
+
+// A Postfix is one link of a PostfixExpr: CallOp, IndexOp or SelectOp.
+type Postfix interface {
+	Node
+	postfix()
+}
+
+type postfixHead struct{ pos }
+
+func (postfixHead) postfix() {}
+
+// CallOp is (args). Optional is set for op?(x), which patterns may write.
+type CallOp struct {
+	postfixHead
+	Args     []Arg
+	Optional bool
+}
+
+// An Arg is a positional argument, or a named one.
+type Arg struct {
+	pos
+	Name  Ident // empty when positional
+	Value Expr
+}
+
+// SelectOp is .Name.
+type SelectOp struct {
+	postfixHead
+	Name Ident
+}
+
+// IndexOp is [subscripts].
+type IndexOp struct {
+	postfixHead
+	Subs []Subscript
+}
+
+// A Subscript is an index, a slice, an ellipsis or None.
+type Subscript struct {
+	pos
+	Kind             SubscriptKind
+	Index            Expr // IndexSub
+	Start, End, Step Expr // SliceSub; nil when absent
+}
+
+// SubscriptKind tells the four subscripts apart.
+type SubscriptKind uint8
+
+const (
+	IndexSub SubscriptKind = iota
+	SliceSub
+	EllipsisSub
+	NoneSub
+)
