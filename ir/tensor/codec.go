@@ -1,0 +1,148 @@
+package tensor
+
+import "math"
+
+type integer interface {
+	int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8
+}
+
+type wide interface{ float64 | int64 | uint64 }
+
+type number interface{ integer | float64 | float32 }
+
+// run is how many elements a conversion in two steps takes at a time: 2 KiB of
+// float64, a small part of any first-level cache.
+const run = 256
+
+// span views n elements of t from position at on. Bool is viewed as uint8:
+// files may hold bytes other than 0 and 1, and a Go bool must not.
+func span[E Native](t *T, at, n int) []E { return Of[E](t)[at : at+n] }
+
+func loadAs[E interface {
+	Native
+	number
+}, W wide](t *T, dst []W, at int) {
+	for i, v := range span[E](t, at, len(dst)) {
+		dst[i] = W(v)
+	}
+}
+
+func storeAs[E interface {
+	Native
+	number
+}, W wide](t *T, at int, src []W) {
+	dst := span[E](t, at, len(src))
+	for i, v := range src {
+		dst[i] = E(v)
+	}
+}
+
+func loadF16(t *T, dst []float64, at int) {
+	for i, v := range span[Float16](t, at, len(dst)) {
+		dst[i] = v.Float64()
+	}
+}
+
+func storeF16(t *T, at int, src []float64) {
+	dst := span[Float16](t, at, len(src))
+	for i, v := range src {
+		dst[i] = ToF16(v)
+	}
+}
+
+func loadBF16(t *T, dst []float64, at int) {
+	for i, v := range span[BFloat16](t, at, len(dst)) {
+		dst[i] = v.Float64()
+	}
+}
+
+func storeBF16(t *T, at int, src []float64) {
+	dst := span[BFloat16](t, at, len(src))
+	for i, v := range src {
+		dst[i] = ToBF16(v)
+	}
+}
+
+func loadBool[W wide](t *T, dst []W, at int) {
+	for i, v := range span[uint8](t, at, len(dst)) {
+		dst[i] = W(bit(v != 0))
+	}
+}
+
+func storeBool[W wide](t *T, at int, src []W) {
+	dst := span[uint8](t, at, len(src))
+	for i, v := range src {
+		dst[i] = bit(v != 0)
+	}
+}
+
+// doubleCodec is floatCodec but for the integers that are stored: Go rounds
+// them to nearest even itself, and float64 has no bits to spare for stickyInt.
+func doubleCodec() codec {
+	c := floatCodec(loadAs[float64, float64], storeAs[float64, float64])
+	c.storeInts, c.storeUints = storeAs[float64, int64], storeAs[float64, uint64]
+	return c
+}
+
+// floatCodec reaches integers by way of float64, which holds every element of
+// a float dtype exactly.
+func floatCodec(load func(*T, []float64, int), store func(*T, int, []float64)) codec {
+	return codec{
+		loadFloats:  load,
+		loadInts:    loadVia(load, Saturate[int64](math.MinInt64, math.MaxInt64)),
+		loadUints:   loadVia(load, Saturate[uint64](0, math.MaxUint64)),
+		storeFloats: store,
+		storeInts:   storeVia(store, stickyInt),
+		storeUints:  storeVia(store, stickyUint),
+	}
+}
+
+// intCodec converts among integers by wrapping and from floats by saturating
+// at the dtype's own range.
+func intCodec[E interface {
+	Native
+	integer
+}](lo, hi E) codec {
+	saturate := Saturate(lo, hi)
+	return codec{
+		loadFloats: loadAs[E, float64],
+		loadInts:   loadAs[E, int64],
+		loadUints:  loadAs[E, uint64],
+		storeFloats: func(t *T, at int, src []float64) {
+			dst := span[E](t, at, len(src))
+			for i, v := range src {
+				dst[i] = saturate(v)
+			}
+		},
+		storeInts:  storeAs[E, int64],
+		storeUints: storeAs[E, uint64],
+	}
+}
+
+func loadVia[W wide](load func(*T, []float64, int), conv func(float64) W) func(*T, []W, int) {
+	return func(t *T, dst []W, at int) {
+		var buf [run]float64
+		for len(dst) > 0 {
+			n := min(len(dst), run)
+			load(t, buf[:n], at)
+			for i, v := range buf[:n] {
+				dst[i] = conv(v)
+			}
+			dst, at = dst[n:], at+n
+		}
+	}
+}
+
+func storeVia[W wide](store func(*T, int, []float64), conv func(W) float64) func(*T, int, []W) {
+	return func(t *T, at int, src []W) {
+		var buf [run]float64
+		for len(src) > 0 {
+			n := min(len(src), run)
+			for i, v := range src[:n] {
+				buf[i] = conv(v)
+			}
+			store(t, at, buf[:n])
+			src, at = src[n:], at+n
+		}
+	}
+}
