@@ -1,0 +1,143 @@
+package ir
+
+import (
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// A Value is one result of one operator. An operator with several results is
+// the value of its first result, followed by a Projection for each further one
+// whose only argument is that value and whose attribute index says which.
+type Value struct {
+	Op     *Op
+	Args   []*Value // nil: an optional argument that is absent
+	Attrs  []Lit    // one for each of Op.Attrs
+	Bodies []*Func  // the regions of a Region operator
+	Type   Type
+	Name   string // from the source; need not be unique; empty: numbered when printed
+	Pos    diag.Loc
+	Annots []Annot
+}
+
+// An Annot is an annotation that the value carries for later stages.
+type Annot struct {
+	Name string // stream, unit, device, stage, fuse, precision
+	Arg  string // as text: io, vector, 2, off
+}
+
+// A Func is a graph, or the body of a region. Bodies see nothing outside: what
+// they read comes through their parameters, one for each captured argument.
+type Func struct {
+	Name        string
+	Params      []*Value // of operator Input
+	Body        []*Value // every other value, definitions before uses
+	Results     []*Value
+	ResultNames []string // of a graph: one for each result
+	Asserts     []Assert
+}
+
+// An Assert is a relation between dimensions that could not be proved and is
+// checked when the symbols are bound.
+type Assert struct {
+	Left  Dim
+	Rel   string // "==", "<=", "%" (Left divides by Right without rest)
+	Right Dim
+	Pos   diag.Loc
+	What  string // the construct that needs it, for the message: "reshape"
+}
+
+// Inputs and parameters: values that are bound from outside.
+var (
+	Input = row(Op{
+		Name: "input", Group: "structure", Class: Source, Flags: Unbound,
+		Doc:   "a parameter of a graph or region, bound by the caller",
+		Attrs: []Attr{{Name: "type", Kind: KType, Required: true}},
+		Infer: typeAttr,
+	})
+	Param = row(Op{
+		Name: "param", Group: "structure", Class: Source, Flags: Unbound,
+		Doc: "a weight, bound by name when the program is loaded",
+		Attrs: []Attr{
+			{Name: "type", Kind: KType, Required: true},
+			{Name: "key", Kind: KString, Doc: "name in the weights file; absent: the value's name"},
+			{Name: "init", Kind: KString, Doc: "how to make the values when no weights file has them"},
+			{Name: "value", Kind: KTensor, Doc: "the values of a bracketed init"},
+		},
+		Infer: typeAttr,
+	})
+	Const = row(Op{
+		Name: "const", Group: "structure", Class: Source,
+		Doc:   "a tensor known when the program is compiled",
+		Attrs: []Attr{{Name: "value", Kind: KTensor, Required: true}},
+		Infer: func(c *Call) ([]Type, error) { return []Type{TypeOf(c.Attr("value").Tensor)}, nil },
+		Eval: func(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
+			return []*tensor.T{c.Attr("value").Tensor}, nil
+		},
+	})
+	// Result is a further result of a value with several.
+	Result = row(Op{
+		Name: "result", Group: "structure", Class: Move, Flags: Projection | View,
+		Doc:   "a further result of an operator that has several",
+		Args:  []string{"x"},
+		Attrs: []Attr{{Name: "index", Kind: KInt, Required: true}, {Name: "type", Kind: KType, Required: true}},
+		Infer: typeAttr,
+	})
+)
+
+func typeAttr(c *Call) ([]Type, error) { return []Type{c.Attr("type").Type()}, nil }
+
+// NewInput makes a parameter and adds it to f.
+func (f *Func) NewInput(name string, t Type) *Value {
+	v := &Value{Op: Input, Attrs: []Lit{TypeLit(t)}, Type: t, Name: name}
+	f.Params = append(f.Params, v)
+	return v
+}
+
+// Add appends a call of op to f and returns its results. attrs has one Lit for
+// each of op.Attrs; nil means the defaults. The error is an *Error.
+func (f *Func) Add(op *Op, args []*Value, attrs []Lit, bodies ...*Func) ([]*Value, error) {
+	if attrs == nil {
+		attrs = op.Defaults()
+	}
+	v := &Value{Op: op, Args: trimAbsent(args), Attrs: attrs, Bodies: bodies}
+	c := v.Call()
+	if err := InferCall(c); err != nil {
+		return nil, err
+	}
+	v.Type = c.Out[0]
+	f.Body = append(f.Body, v)
+	results := []*Value{v}
+	for i, t := range c.Out[1:] {
+		r := &Value{Op: Result, Args: []*Value{v}, Attrs: []Lit{IntLit(int64(i + 1)), TypeLit(t)}, Type: t}
+		f.Body = append(f.Body, r)
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// trimAbsent drops absent arguments at the end, so that one call has one form.
+func trimAbsent(args []*Value) []*Value {
+	for len(args) > 0 && args[len(args)-1] == nil {
+		args = args[:len(args)-1]
+	}
+	return args
+}
+
+// Call views v as a call. Out is left to InferCall.
+func (v *Value) Call() *Call {
+	c := &Call{Op: v.Op, Attrs: v.Attrs, Bodies: v.Bodies, In: make([]Type, len(v.Args))}
+	for i, a := range v.Args {
+		if a != nil {
+			c.In[i] = a.Type
+		}
+	}
+	return c
+}
+
+// Index is the number of the result that v is: 0 but for projections.
+func (v *Value) Index() int {
+	if v.Op.Flags&Projection != 0 {
+		return int(v.Attrs[0].Int)
+	}
+	return 0
+}
