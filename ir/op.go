@@ -8,15 +8,16 @@ import (
 
 // An Op is one row of the operator table. A Value points at its row.
 type Op struct {
-	Name  string   // text form: "matmul"
-	Doc   string   // one line, for `npu ops` and the reference
-	Group string   // heading in the reference: "unary", "activation", ...
-	Args  []string // "a", "b", "bias?" optional, "xs..." variadic (last)
-	Attrs []Attr
-	Over  DTypes // which dtypes the operator computes with
-	Class Class
-	Unit  Unit
-	Flags Flags
+	Name    string   // text form: "matmul"
+	Aliases []string // further names that callers may write; printed is Name
+	Doc     string   // one line, for `npu ops` and the reference
+	Group   string   // heading in the reference: "unary", "activation", ...
+	Args    []string // "a", "b", "bias?" optional, "xs..." variadic (last)
+	Attrs   []Attr
+	Over    DTypes // which dtypes the operator computes with
+	Class   Class
+	Unit    Unit
+	Flags   Flags
 
 	// Infer gives the result types of a legal call, or an *Error. In holds the
 	// argument types, Attrs every attribute (defaults filled in), Bodies the
@@ -133,17 +134,19 @@ var byName = map[string]*Op{}
 
 // row adds an operator to the table: var Exp = row(Op{...}).
 func row(op Op) *Op {
-	if byName[op.Name] != nil {
-		panic("ir: two operators named " + op.Name)
-	}
 	p := &op
 	table = append(table, p)
-	byName[op.Name] = p
+	for _, name := range append([]string{op.Name}, op.Aliases...) {
+		if byName[name] != nil {
+			panic("ir: two operators named " + name)
+		}
+		byName[name] = p
+	}
 	return p
 }
 
 // Ops lists the operator table. The slice must not be changed.
 func Ops() []*Op { return table }
 
-// Lookup finds an operator by its name.
+// Lookup finds an operator by its name or an alias of it.
 func Lookup(name string) *Op { return byName[name] }
