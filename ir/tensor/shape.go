@@ -3,6 +3,7 @@ package tensor
 import (
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // MaxRank bounds the rank of tensors that are read from text and files. NumPy
@@ -58,3 +59,6 @@ func Index(shape []int, at int) []int {
 
 // SameShape reports whether two shapes agree in rank and in every dimension.
 func SameShape(a, b []int) bool { return slices.Equal(a, b) }
+
+// SameMemory reports whether two tensors begin at the same address.
+func (t *T) SameMemory(u *T) bool { return unsafe.SliceData(t.Data) == unsafe.SliceData(u.Data) }
