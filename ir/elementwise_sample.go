@@ -1,0 +1,124 @@
+package ir
+
+import (
+	"math/rand/v2"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// A sampler draws the parts of random legal calls: small shapes of rank 0 to
+// 4 in which sizes of 0 and 1 turn up.
+type sampler struct{ *rand.Rand }
+
+func (s *sampler) chance(oneIn int) bool { return s.IntN(oneIn) == 0 }
+
+// dtype draws from a set.
+func (s *sampler) dtype(set DTypes) tensor.DType {
+	for {
+		if d := tensor.DTypes[s.IntN(len(tensor.DTypes))]; set.Has(d) {
+			return d
+		}
+	}
+}
+
+// size draws a dimension.
+func (s *sampler) size() int {
+	if s.chance(25) {
+		return 0
+	}
+	return 1 + s.IntN(5)
+}
+
+// shape draws a shape with a rank from lo to hi.
+func (s *sampler) shape(lo, hi int) []int {
+	shape := make([]int, lo+s.IntN(hi-lo+1))
+	for i := range shape {
+		shape[i] = s.size()
+	}
+	return shape
+}
+
+// part draws a shape that broadcasts to the given one.
+func (s *sampler) part(shape []int) []int {
+	p := append([]int{}, shape...)
+	if s.chance(2) {
+		return p
+	}
+	for i := range p {
+		if s.chance(4) {
+			p[i] = 1
+		}
+	}
+	return p[s.IntN(len(p)+1):]
+}
+
+// axis draws an axis of a rank, written from the front or the back.
+func (s *sampler) axis(rank int) int64 { return int64(s.IntN(2*rank) - rank) }
+
+// axes draws a list of different axes, in any order.
+func (s *sampler) axes(rank int) []int64 {
+	axes := []int64{}
+	for _, a := range s.Perm(rank)[:s.IntN(rank+1)] {
+		if s.chance(2) {
+			a -= rank
+		}
+		axes = append(axes, int64(a))
+	}
+	return axes
+}
+
+// attr draws a value where any is legal; others keep their default.
+func (s *sampler) attr(a Attr) Lit {
+	switch a.Kind {
+	case KFloat:
+		if !a.Required && s.chance(2) {
+			return a.Default
+		}
+		return FloatLit(s.Float64()*4 - 2)
+	case KBool:
+		return BoolLit(s.chance(2))
+	case KString:
+		if len(a.Values) > 0 {
+			return StrLit(a.Values[s.IntN(len(a.Values))])
+		}
+	}
+	return a.Default
+}
+
+func (s *sampler) attrs(as []Attr) []Lit {
+	ls := make([]Lit, len(as))
+	for i, a := range as {
+		ls[i] = s.attr(a)
+	}
+	return ls
+}
+
+// ints draws a tensor of integers from lo to hi.
+func (s *sampler) ints(t Type, lo, hi int64) *tensor.T {
+	out := tensor.New(t.DType, t.Ints()...)
+	for i := range out.Len() {
+		out.SetInt(i, lo+s.Int64N(hi-lo+1))
+	}
+	return out
+}
+
+// sampleElementwise draws calls whose arguments broadcast. known, if given,
+// makes the values of the last argument; nil for any.
+func sampleElementwise(over DTypes, args []string, attrs []Attr, known func(*sampler, Type) *tensor.T) func(*rand.Rand) Call {
+	return func(r *rand.Rand) Call {
+		s := &sampler{r}
+		d, shape := s.dtype(over), s.shape(0, 4)
+		c := Call{Attrs: s.attrs(attrs), Known: make([]*tensor.T, len(args))}
+		for _, arg := range args {
+			if _, optional, _ := ArgKind(arg); optional && s.chance(3) {
+				c.In = append(c.In, Type{})
+				continue
+			}
+			c.In = append(c.In, T(d, Dims(s.part(shape)...)...))
+		}
+		if known != nil {
+			c.Known[len(args)-1] = known(s, c.In[len(args)-1])
+		}
+		return c
+	}
+}
