@@ -23,6 +23,10 @@ type File struct {
 	Src      *diag.Source
 	Decls    []Decl
 	Comments []Comment // all of them, in source order; the formatter places them again
+
+	// Broken are the names of declarations that could not be parsed. What
+	// follows from their absence is no error of its own.
+	Broken []Ident
 }
 
 // A Comment runs from // to the end of its line.
@@ -77,6 +81,11 @@ func (declHead) decl() {}
 
 // Annotations returns what stands before the declaration.
 func (d declHead) Annotations() []Annotation { return d.Annots }
+
+// place sets what every declaration has; its span begins with its annotations.
+func (d *declHead) place(at diag.Span, doc string, annots []Annotation) {
+	d.At, d.Doc, d.Annots = at, doc, annots
+}
 
 // ImportDecl is import "path" [as Name]. Name is empty when absent.
 type ImportDecl struct {
@@ -187,6 +196,9 @@ func (stmtHead) stmt() {}
 // Annotations returns what stands before the statement.
 func (s stmtHead) Annotations() []Annotation { return s.Annots }
 
+// place sets what every statement has; its span begins with its annotations.
+func (s *stmtHead) place(at diag.Span, annots []Annotation) { s.At, s.Annots = at, annots }
+
 // A Block is { statements }. Value is the closing expression of a branch of an
 // if-expression, nil elsewhere.
 type Block struct {
@@ -270,9 +282,14 @@ type Expr interface {
 	expr()
 }
 
-type exprHead struct{ pos }
+type exprHead struct {
+	pos
+	Parens bool // the source has parentheses around it, which At leaves out
+}
 
 func (exprHead) expr() {}
+
+func (e *exprHead) parens() { e.Parens = true }
 
 // NumberLit is a number as written: 3, 0x1f, 1_000, 1e-5, 0.5, inf, nan.
 type NumberLit struct {
@@ -299,7 +316,8 @@ type NoneLit struct{ exprHead }
 // NameExpr is a name: variable, function, dtype, module.
 type NameExpr struct {
 	exprHead
-	Name string
+	Name     string
+	Optional bool // written mask?, in a pattern: the operand may be absent
 }
 
 // ListExpr is [a, b, c].

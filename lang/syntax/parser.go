@@ -1,0 +1,245 @@
+package syntax
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/npulang/npu/ir/diag"
+)
+
+// A parser is the state of parsing one source: the custom productions are its
+// methods.
+type parser struct {
+	src      *diag.Source
+	g        *grammar
+	comments []Comment
+
+	chunk   int           // where the declaration at hand begins
+	tokens  []lexer.Token // its tokens
+	depth   int           // nesting of expressions
+	inTest  bool          // expect begins a statement
+	pattern bool          // op?(x) and mask? are allowed
+}
+
+// Parse reads a script. The file holds every declaration that could be parsed;
+// the list has one syntax error per declaration that could not, and File.Broken
+// the names that those would have declared.
+func Parse(src *diag.Source) (*File, diag.List) {
+	f := &File{Src: src}
+	if e := refuse(src); e != nil {
+		return f, diag.List{e.d}
+	}
+	p := &parser{src: src, g: grammars.Get().(*grammar)}
+	p.g.now = p
+	defer p.release()
+	s := newScanner(src)
+	var errs diag.List
+	for skip := false; s.begin(); {
+		d, err := p.declaration(s)
+		switch {
+		case err == nil:
+			f.Decls = append(f.Decls, d)
+			skip = false
+		case skip && !p.startsDeclaration():
+			// The rest of a declaration whose head was wrong.
+		default:
+			errs = append(errs, err)
+			f.Broken = append(f.Broken, p.brokenName()...)
+			skip = true
+		}
+	}
+	f.Comments = s.comments
+	return f, errs
+}
+
+// ParseExpr reads a single expression, as patterns and command lines have it.
+// Newlines do not matter in it, and op?(x) is allowed.
+func ParseExpr(src *diag.Source) (Expr, diag.List) {
+	if e := refuse(src); e != nil {
+		return nil, diag.List{e.d}
+	}
+	p := &parser{src: src, g: grammars.Get().(*grammar), pattern: true}
+	p.g.now = p
+	defer p.release()
+	s := newScanner(src)
+	s.whole = true
+	s.begin()
+	lex, err := p.upgrade(s)
+	if err != nil {
+		return nil, diag.List{err}
+	}
+	e, bad := p.expr(lex)
+	if bad == nil && !lex.Peek().EOF() {
+		bad = p.expected(lex, "the end of the expression")
+	}
+	if bad != nil {
+		return nil, diag.List{p.translate(bad)}
+	}
+	return e, nil
+}
+
+func (p *parser) release() {
+	p.g.now = nil
+	grammars.Put(p.g)
+}
+
+// refuse reports a source that is no text, or too long.
+func refuse(src *diag.Source) *syntaxError {
+	text := src.Text
+	if len(text) > MaxBytes {
+		return limitError(diag.Span{Src: src}, "the source has %d bytes; the limit is %d", len(text), MaxBytes).
+			help("keep large values in a weights file or a .npy file")
+	}
+	if i := strings.IndexByte(text, 0); i >= 0 {
+		return newError(diag.Span{Src: src, Start: i, End: i + 1}, "the source has a NUL byte").
+			help("a script is UTF-8 text")
+	}
+	if utf8.ValidString(text) {
+		return nil
+	}
+	i := 0
+	for r, size := utf8.DecodeRuneInString(text); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRuneInString(text[i:]) {
+		i += size
+	}
+	return newError(diag.Span{Src: src, Start: i, End: i + 1}, "the source is not UTF-8: byte 0x%02x", text[i]).
+		help("save the file as UTF-8")
+}
+
+// upgrade takes the tokens of the next chunk.
+func (p *parser) upgrade(s *scanner) (*lexer.PeekingLexer, *diag.Diagnostic) {
+	p.chunk, p.depth, p.inTest = s.off, 0, false
+	count := s.tokens
+	lex, err := lexer.Upgrade(s)
+	if err != nil {
+		return nil, newError(p.span(s.off, s.off), "%s", err.Error()).d
+	}
+	p.comments = s.comments
+	p.tokens = chunkTokens(lex, s.tokens-count)
+	return lex, s.err
+}
+
+// chunkTokens returns the tokens of a fresh lexer, the last being EOF. The
+// scanner's count leaves out newlines and may hold tokens that were errors, so
+// the end is looked for.
+func chunkTokens(lex *lexer.PeekingLexer, atLeast int) []lexer.Token {
+	start := lex.MakeCheckpoint()
+	for !lex.Peek().EOF() {
+		lex.Next()
+	}
+	end := lex.RawCursor()
+	lex.LoadCheckpoint(start)
+	return lex.Range(0, end+1)
+}
+
+// declaration parses the next chunk.
+func (p *parser) declaration(s *scanner) (Decl, *diag.Diagnostic) {
+	lex, bad := p.upgrade(s)
+	if bad != nil {
+		return nil, bad
+	}
+	d, err := p.decl(lex, fileLevel)
+	if err == nil && !lex.Peek().EOF() {
+		err = p.expected(lex, "the end of the line")
+	}
+	if err != nil {
+		return nil, p.translate(err)
+	}
+	return d, nil
+}
+
+// index returns which token stands at t's offset.
+func (p *parser) index(t lexer.Token) int {
+	return sort.Search(len(p.tokens), func(i int) bool { return p.tokens[i].Pos.Offset >= t.Pos.Offset })
+}
+
+// before returns the token before t, the zero Token when t is the first.
+func (p *parser) before(t lexer.Token) lexer.Token {
+	if i := p.index(t); i > 0 {
+		return p.tokens[i-1]
+	}
+	return lexer.Token{Type: tNewline, Pos: t.Pos}
+}
+
+// following returns the token after t.
+func (p *parser) following(t lexer.Token) lexer.Token {
+	return p.tokens[min(p.index(t)+1, len(p.tokens)-1)]
+}
+
+func (p *parser) span(start, end int) diag.Span {
+	return diag.Span{Src: p.src, Start: start, End: end}
+}
+
+// from returns the place from start to the end of the last token taken.
+func (p *parser) from(start int, lex *lexer.PeekingLexer) pos {
+	at := lex.RawCursor()
+	if at == 0 {
+		return pos{p.span(start, start)}
+	}
+	t := lex.Range(at-1, at)[0]
+	return pos{p.span(start, max(start, t.Pos.Offset+len(t.Value)))}
+}
+
+func (p *parser) ident(t lexer.Token) Ident {
+	return Ident{pos{p.span(t.Pos.Offset, t.Pos.Offset+len(t.Value))}, t.Value}
+}
+
+func (p *parser) idents(words []word) []Ident {
+	list := make([]Ident, len(words))
+	for i, w := range words {
+		list[i] = p.ident(w.Token)
+	}
+	return list
+}
+
+func (p *parser) optionalIdent(w *word) Ident {
+	if w == nil {
+		return Ident{}
+	}
+	return p.ident(w.Token)
+}
+
+func (p *parser) text(t lexer.Token) *StringLit {
+	value, _ := unquote(t.Value) // the scanner has refused bad ones
+	return &StringLit{exprHead{pos: pos{p.span(t.Pos.Offset, t.Pos.Offset+len(t.Value))}}, value}
+}
+
+// second returns the type of the token behind the next one.
+func second(lex *lexer.PeekingLexer) lexer.TokenType {
+	if lex.Peek().EOF() {
+		return lexer.EOF
+	}
+	at := lex.RawCursor() + 1
+	return lex.Range(at, at+1)[0].Type
+}
+
+// docBefore returns the /// lines right above a place.
+func (p *parser) docBefore(start int) string {
+	i := sort.Search(len(p.comments), func(i int) bool { return p.comments[i].At.Start >= start })
+	var lines []string
+	for i--; i >= 0; i-- {
+		c := p.comments[i]
+		if !strings.HasPrefix(c.Text, "///") || !isLineBreak(p.src.Text[c.At.End:start]) || !p.firstOnLine(c.At.Start) {
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(c.Text[3:], " "))
+		start = c.At.Start
+	}
+	for l, r := 0, len(lines)-1; l < r; l, r = l+1, r-1 {
+		lines[l], lines[r] = lines[r], lines[l]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isLineBreak tells whether a gap is one newline and white space.
+func isLineBreak(gap string) bool {
+	return len(gap) < 1000 && strings.Count(gap, "\n") == 1 && strings.TrimSpace(gap) == ""
+}
+
+// firstOnLine tells whether only white space stands before a place on its line.
+func (p *parser) firstOnLine(off int) bool {
+	line := p.src.Text[strings.LastIndexByte(p.src.Text[:off], '\n')+1 : off]
+	return strings.TrimLeft(line, " \t\uFEFF") == ""
+}
