@@ -57,6 +57,9 @@ func (c *Call) Bind(env Env) (*Call, error) {
 		if b.Out[i], err = t.Bind(env); err != nil {
 			return nil, err
 		}
+		if err := b.Out[i].Check(); err != nil {
+			return nil, err // S-2 where S is 1
+		}
 	}
 	return b, nil
 }
