@@ -1,0 +1,154 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Reductions and norms see a tensor as rows: the axes that they work along are
+// brought to the end and taken as one.
+
+// A rowSet is n rows of m elements each, one behind the other in memory.
+type rowSet struct {
+	t    *tensor.T
+	n, m int
+	perm []int // the order of the origin's axes; nil: they stayed where they were
+}
+
+// rowsOf brings the given axes to the end, in the order given. The tensor is
+// copied only if they are not there already.
+func rowsOf(t *tensor.T, axes []int) rowSet {
+	perm := axesLast(len(t.Shape), axes)
+	r := rowSet{t: t, n: 1, m: 1, perm: perm}
+	for i, a := range perm {
+		if i < len(perm)-len(axes) {
+			r.n *= t.Shape[a]
+		} else {
+			r.m *= t.Shape[a]
+		}
+	}
+	if slices.IsSorted(perm) {
+		r.perm = nil
+		return r
+	}
+	r.t = tensor.New(t.DType, permuted(t.Shape, perm)...)
+	from := view{0, permuted(tensor.Strides(t.Shape), perm)}
+	copyView(r.t, dense(r.t), t, from, r.t.Shape)
+	return r
+}
+
+// axesLast is the order of all axes that has the given ones at the end.
+func axesLast(rank int, axes []int) []int {
+	perm := make([]int, 0, rank)
+	for i := range rank {
+		if !slices.Contains(axes, i) {
+			perm = append(perm, i)
+		}
+	}
+	return append(perm, axes...)
+}
+
+func permuted[E any](s []E, perm []int) []E {
+	out := make([]E, len(perm))
+	for i, p := range perm {
+		out[i] = s[p]
+	}
+	return out
+}
+
+// put copies rows that have been computed to out, which has the shape of the
+// origin.
+func (r *rowSet) put(out, rows *tensor.T) {
+	copyView(out, view{0, permuted(tensor.Strides(out.Shape), r.perm)}, rows, dense(rows), rows.Shape)
+}
+
+// A line is one row, read in chunks as often as a function needs.
+type line[W any] struct {
+	t     *tensor.T
+	width width[W]
+	at, n int // where it begins and its elements
+	buf   []W
+}
+
+// chunks yields the elements some at a time; the slice is overwritten by the
+// next.
+func (l *line[W]) chunks(yield func([]W) bool) {
+	for at := 0; at < l.n; at += len(l.buf) {
+		part := l.buf[:min(len(l.buf), l.n-at)]
+		l.width.load(l.t, part, l.at+at)
+		if !yield(part) {
+			return
+		}
+	}
+}
+
+// A fold makes one element out of a row.
+type fold[W, R any] func(c *Call, l *line[W]) R
+
+// folds is a reduction of a whole tensor; nil where the operator has none for
+// the kind of dtype.
+type folds [5]func(c *Call, out *tensor.T, rows rowSet)
+
+func folding[W, R any](w width[W], r width[R], f fold[W, R]) func(*Call, *tensor.T, rowSet) {
+	if f == nil {
+		return nil
+	}
+	return func(c *Call, out *tensor.T, rows rowSet) {
+		l := &line[W]{t: rows.t, width: w, n: rows.m, buf: make([]W, chunk)}
+		dst := make([]R, chunk)
+		for at := 0; at < rows.n; at += chunk {
+			part := dst[:min(chunk, rows.n-at)]
+			for i := range part {
+				l.at = (at + i) * rows.m
+				part[i] = f(c, l)
+			}
+			r.store(out, at, part)
+		}
+	}
+}
+
+// foldNumbers makes the folds of a result with the dtype of the argument.
+func foldNumbers(f fold[float64, float64], i fold[int64, int64], u fold[uint64, uint64]) folds {
+	return folds{
+		tensor.Float:    folding(asFloats, asFloats, f),
+		tensor.Signed:   folding(asInts, asInts, i),
+		tensor.Unsigned: folding(asUints, asUints, u),
+	}
+}
+
+// foldPlaces makes the folds of a result of i64 positions.
+func foldPlaces(f fold[float64, int64], i fold[int64, int64], u fold[uint64, int64]) folds {
+	return folds{
+		tensor.Float:    folding(asFloats, asInts, f),
+		tensor.Signed:   folding(asInts, asInts, i),
+		tensor.Unsigned: folding(asUints, asInts, u),
+	}
+}
+
+// foldTruth makes the folds of a function of "is not zero", for every dtype.
+func foldTruth[R any](r width[R], f fold[bool, R]) folds {
+	all := folding(asBools, r, f)
+	return folds{tensor.Float: all, tensor.Signed: all, tensor.Unsigned: all, tensor.Logical: all}
+}
+
+// A rowLoop computes a row of results from a row of as many elements.
+type rowLoop[W any] func(c *Call, dst, src []W)
+
+// mapRows computes a tensor of the argument's shape, row by row along axes.
+func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) *tensor.T {
+	rows := rowsOf(x, axes)
+	res := tensor.New(x.DType, rows.t.Shape...)
+	src, dst := make([]W, rows.m), make([]W, rows.m)
+	for i := 0; i < rows.n && rows.m > 0; i++ {
+		w.load(rows.t, src, i*rows.m)
+		f(c, dst, src)
+		w.store(res, i*rows.m, dst)
+	}
+	if rows.perm == nil {
+		return res
+	}
+	out := tensor.New(x.DType, x.Shape...)
+	rows.put(out, res)
+	return out
+}
