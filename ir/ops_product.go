@@ -1,0 +1,281 @@
+package ir
+
+import (
+	"math/rand/v2"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Products: sums of products are accumulated in float64 and rounded once;
+// those of integers wrap in their dtype.
+var (
+	MatMul = row(Op{
+		Name: "matmul", Group: "product", Args: pair, Over: Numbers, Class: Contract, Unit: Cube,
+		Doc:    "product of matrices; leading axes broadcast, and a vector is a row on the left, a column on the right",
+		Infer:  inferMatMul,
+		Eval:   evalMatMul,
+		Cost:   costMatMul,
+		Sample: sampleMatMul,
+	})
+	Linear = row(Op{
+		Name: "linear", Group: "product", Args: []string{"x", "w", "b?"}, Over: Numbers, Class: Contract, Unit: Cube,
+		Doc:    "x @ transpose(w) + b, with w: [out, in] as PyTorch keeps it; the product is rounded before b is added",
+		Infer:  inferLinear,
+		Eval:   evalLinear,
+		Cost:   costMatMul,
+		Sample: sampleLinear,
+	})
+	BiasAdd = row(Op{
+		Name: "bias_add", Group: "product", Args: []string{"x", "b"}, Over: Numbers, Class: Elementwise,
+		Doc:    "x + b, with b a vector along the last axis of x",
+		Infer:  inferBiasAdd,
+		Eval:   evalAdd,
+		Sample: sampleBiasAdd,
+	})
+	Dot = row(Op{
+		Name: "dot", Group: "product", Args: pair, Over: Numbers, Class: Contract, Unit: Vector,
+		Doc:    "sum of the products of two vectors",
+		Infer:  inferDot,
+		Eval:   evalDot,
+		Cost:   func(c *Call) Cost { cost := costInput(c); cost.Flops *= 2; return cost },
+		Sample: sampleVectors(func(n, _ int) (int, int) { return n, n }),
+	})
+	Outer = row(Op{
+		Name: "outer", Group: "product", Args: pair, Over: Numbers, Class: Contract, Unit: Vector,
+		Doc:    "the product of each element of a with each of b",
+		Infer:  inferOuter,
+		Eval:   evalOuter,
+		Sample: sampleVectors(func(n, m int) (int, int) { return n, m }),
+	})
+)
+
+const matMulRule = "matmul(a: [..., M, K], b: [..., K, N]) -> [..., M, N]"
+
+func inferMatMul(c *Call) ([]Type, error) {
+	if err := sameDType(c); err != nil {
+		return nil, err
+	}
+	a, b := c.In[0].Shape, c.In[1].Shape
+	for i, shape := range [][]Dim{a, b} {
+		if len(shape) == 0 {
+			return nil, Errorf("rank-mismatch", "%s is a scalar, but must be a vector or matrix", pair[i]).
+				Label(i, "%s", c.In[i]).Note(matMulRule)
+		}
+	}
+	left, right := matrixShapes(a, b, N(1))
+	if k, l := left[len(left)-1], right[len(right)-2]; !k.Equal(l) {
+		return nil, Errorf("shape-mismatch", "inner dimensions differ: %s and %s", k, l).
+			Label(0, "%s, K = %s", c.In[0], k).Label(1, "%s, K = %s", c.In[1], l).Note(matMulRule)
+	}
+	batch, ok := Broadcast(left[:len(left)-2], right[:len(right)-2])
+	if !ok {
+		return nil, Errorf("shape-mismatch", "batch dimensions %s and %s do not broadcast",
+			ShapeString(left[:len(left)-2]), ShapeString(right[:len(right)-2])).
+			Label(0, "%s", c.In[0]).Label(1, "%s", c.In[1]).Note(matMulRule)
+	}
+	if len(a) > 1 {
+		batch = append(batch, left[len(left)-2])
+	}
+	if len(b) > 1 {
+		batch = append(batch, right[len(right)-1])
+	}
+	return []Type{{c.In[0].DType, batch}}, nil
+}
+
+// matrixShapes makes a row of a vector on the left and a column of one on the
+// right; unit is the size 1.
+func matrixShapes[E any](a, b []E, unit E) (left, right []E) {
+	if len(a) == 1 {
+		a = []E{unit, a[0]}
+	}
+	if len(b) == 1 {
+		b = []E{b[0], unit}
+	}
+	return a, b
+}
+
+func evalMatMul(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out := results(c)
+	left, right := matrixShapes(in[0].Shape, in[1].Shape, 1)
+	a, b := in[0].Reshape(left...), in[1].Reshape(right...)
+	batch := c.Out[0].Ints()
+	if len(in[0].Shape) > 1 {
+		batch = batch[:len(batch)-1]
+	}
+	if len(in[1].Shape) > 1 {
+		batch = batch[:len(batch)-1]
+	}
+	full := append(append([]int{}, batch...), left[len(left)-2], right[len(right)-1])
+	multiply(out[0].Reshape(full...), a, b)
+	return out, nil
+}
+
+// costMatMul counts a multiply and an add for each step of the inner axis.
+func costMatMul(c *Call) Cost {
+	cost := DefaultCost(c, 1)
+	shape := c.In[0].Shape
+	k, _ := shape[len(shape)-1].Const()
+	cost.Flops *= 2 * k
+	return cost
+}
+
+const linearRule = "linear(x: [..., in], w: [out, in], b: [out]) -> [..., out]"
+
+func inferLinear(c *Call) ([]Type, error) {
+	if err := sameDType(c); err != nil {
+		return nil, err
+	}
+	x, w := c.In[0], c.In[1]
+	if x.Rank() == 0 {
+		return nil, Errorf("rank-mismatch", "x is a scalar, but needs an axis to multiply along").Label(0, "%s", x).Note(linearRule)
+	}
+	if err := checkRank(c, 1, 2); err != nil {
+		return nil, err
+	}
+	if k := x.Shape[x.Rank()-1]; !k.Equal(w.Shape[1]) {
+		return nil, Errorf("shape-mismatch", "inner dimensions differ: %s and %s", k, w.Shape[1]).
+			Label(0, "%s, in = %s", x, k).Label(1, "%s, in = %s", w, w.Shape[1]).Note(linearRule)
+	}
+	if c.has(2) {
+		if err := checkRank(c, 2, 1); err != nil {
+			return nil, err
+		}
+		if n := c.In[2].Shape[0]; !n.Equal(w.Shape[0]) {
+			return nil, Errorf("shape-mismatch", "w has %s rows, but b has %s elements", w.Shape[0], n).
+				Label(1, "%s, out = %s", w, w.Shape[0]).Label(2, "%s, out = %s", c.In[2], n).Note(linearRule)
+		}
+	}
+	shape := append([]Dim{}, x.Shape...)
+	shape[len(shape)-1] = w.Shape[0]
+	return []Type{{x.DType, shape}}, nil
+}
+
+func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out, x, w := results(c)[0], in[0], in[1]
+	n, k := w.Shape[0], w.Shape[1]
+	wt := tensor.New(w.DType, k, n)
+	copyView(wt, dense(wt), w, view{0, []int{1, k}}, wt.Shape)
+	rows := 1
+	for _, d := range x.Shape[:len(x.Shape)-1] {
+		rows *= d
+	}
+	multiply(out.Reshape(rows, n), x.Reshape(rows, k), wt)
+	if len(in) > 2 && in[2] != nil {
+		return evalAdd(c, out, in[2])
+	}
+	return one(out), nil
+}
+
+var addRuns = arith(addRun[float64], addRun[int64], addRun[uint64])
+
+// evalAdd adds with broadcasting.
+func evalAdd(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out := results(c)
+	addRuns[in[0].DType.Kind()](c, out[0], in)
+	return out, nil
+}
+
+func inferBiasAdd(c *Call) ([]Type, error) {
+	const rule = "bias_add(x: [..., N], b: [N]) -> [..., N]"
+	if err := sameDType(c); err != nil {
+		return nil, err
+	}
+	x, b := c.In[0], c.In[1]
+	if x.Rank() == 0 {
+		return nil, Errorf("rank-mismatch", "x is a scalar, but needs an axis for the bias").Label(0, "%s", x).Note(rule)
+	}
+	if err := checkRank(c, 1, 1); err != nil {
+		return nil, err
+	}
+	if n := x.Shape[x.Rank()-1]; !n.Equal(b.Shape[0]) {
+		return nil, Errorf("shape-mismatch", "the last dimension of x is %s, but b has %s elements", n, b.Shape[0]).
+			Label(0, "%s, N = %s", x, n).Label(1, "%s, N = %s", b, b.Shape[0]).Note(rule)
+	}
+	return []Type{x}, nil
+}
+
+func inferDot(c *Call) ([]Type, error) {
+	if err := checkVectors(c); err != nil {
+		return nil, err
+	}
+	if n, m := c.In[0].Shape[0], c.In[1].Shape[0]; !n.Equal(m) {
+		return nil, Errorf("shape-mismatch", "the vectors have %s and %s elements", n, m).
+			Label(0, "%s", c.In[0]).Label(1, "%s", c.In[1]).Note("dot(a: [N], b: [N]) -> []")
+	}
+	return []Type{T(c.In[0].DType)}, nil
+}
+
+func inferOuter(c *Call) ([]Type, error) {
+	if err := checkVectors(c); err != nil {
+		return nil, err
+	}
+	return []Type{T(c.In[0].DType, c.In[0].Shape[0], c.In[1].Shape[0])}, nil
+}
+
+// checkVectors wants two vectors of one dtype.
+func checkVectors(c *Call) error {
+	if err := sameDType(c); err != nil {
+		return err
+	}
+	for i := range c.In {
+		if c.In[i].Rank() != 1 {
+			return Errorf("rank-mismatch", "%s has rank %d, but must be a vector", pair[i], c.In[i].Rank()).
+				Label(i, "%s", c.In[i]).Note("matmul multiplies tensors of other ranks")
+		}
+	}
+	return nil
+}
+
+func evalDot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out := results(c)
+	n := in[0].Len()
+	multiply(out[0].Reshape(1, 1), in[0].Reshape(1, n), in[1].Reshape(n, 1))
+	return out, nil
+}
+
+func evalOuter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out := results(c)
+	multiply(out[0], in[0].Reshape(in[0].Len(), 1), in[1].Reshape(1, in[1].Len()))
+	return out, nil
+}
+
+func sampleMatMul(r *rand.Rand) Call {
+	s := &sampler{r}
+	d, batch := s.dtype(Numbers), s.shape(0, 2)
+	m, k, n := s.size(), s.size(), s.size()
+	a := append(s.part(batch), m, k)
+	b := append(s.part(batch), k, n)
+	if s.chance(6) {
+		a = []int{k}
+	}
+	if s.chance(6) {
+		b = []int{k}
+	}
+	return Call{In: []Type{T(d, Dims(a...)...), T(d, Dims(b...)...)}}
+}
+
+func sampleLinear(r *rand.Rand) Call {
+	s := &sampler{r}
+	d, x, n := s.dtype(Numbers), s.shape(1, 3), s.size()
+	c := Call{In: []Type{T(d, Dims(x...)...), T(d, Dims(n, x[len(x)-1])...), {}}}
+	if s.chance(2) {
+		c.In[2] = T(d, Dims(n)...)
+	}
+	return c
+}
+
+func sampleBiasAdd(r *rand.Rand) Call {
+	s := &sampler{r}
+	d, x := s.dtype(Numbers), s.shape(1, 4)
+	return Call{In: []Type{T(d, Dims(x...)...), T(d, Dims(x[len(x)-1])...)}}
+}
+
+// sampleVectors draws two vectors; sizes makes their lengths of two draws.
+func sampleVectors(sizes func(n, m int) (int, int)) func(*rand.Rand) Call {
+	return func(r *rand.Rand) Call {
+		s := &sampler{r}
+		d := s.dtype(Numbers)
+		n, m := sizes(s.size(), s.size())
+		return Call{In: []Type{T(d, Dims(n)...), T(d, Dims(m)...)}}
+	}
+}

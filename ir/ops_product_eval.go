@@ -1,0 +1,121 @@
+package ir
+
+import "github.com/npulang/npu/ir/tensor"
+
+// Products of matrices are computed block by block in float64, or in int64 for
+// integers of every dtype: wrapping at 64 bits and then at the dtype's width is
+// the same as wrapping at the dtype's.
+
+// The blocks: a tile of b is 512 KiB, which a second-level cache holds; 64 rows
+// of a share each tile, so that widening b costs a sixty-fourth of the product.
+const (
+	tileM = 64
+	tileK = 256
+	tileN = 256
+)
+
+// A multiplier computes out = a @ b for matrices of one size, m x k by k x n.
+// It holds the tiles.
+type multiplier[W float64 | int64] struct {
+	width    width[W]
+	m, k, n  int
+	a, b, to []W
+}
+
+func newMultiplier[W float64 | int64](w width[W], m, k, n int) *multiplier[W] {
+	tm, tk, tn := min(m, tileM), min(k, tileK), min(n, tileN)
+	return &multiplier[W]{w, m, k, n, make([]W, tm*tk), make([]W, tk*tn), make([]W, tm*tn)}
+}
+
+// run multiplies the matrices that begin at the given elements. Sums run in the
+// order of k, whatever the blocks.
+func (p *multiplier[W]) run(out *tensor.T, oAt int, a *tensor.T, aAt int, b *tensor.T, bAt int) {
+	for i := 0; i < p.m; i += tileM {
+		m := min(tileM, p.m-i)
+		for j := 0; j < p.n; j += tileN {
+			n := min(tileN, p.n-j)
+			clear(p.to)
+			for l := 0; l < p.k; l += tileK {
+				k := min(tileK, p.k-l)
+				p.load(p.a, a, aAt+i*p.k+l, p.k, m, k)
+				p.load(p.b, b, bAt+l*p.n+j, p.n, k, n)
+				p.tile(m, k, n)
+			}
+			for r := range m {
+				p.width.store(out, oAt+(i+r)*p.n+j, p.to[r*n:(r+1)*n])
+			}
+		}
+	}
+}
+
+// load widens a tile of rows x cols elements; its rows lie stride apart.
+func (p *multiplier[W]) load(dst []W, t *tensor.T, at, stride, rows, cols int) {
+	for r := range rows {
+		p.width.load(t, dst[r*cols:(r+1)*cols], at+r*stride)
+	}
+}
+
+// tile adds the product of two tiles to the sums. Four steps of k share one
+// pass over the row of sums. The conversions keep Go from fusing product and
+// sum on some machines.
+func (p *multiplier[W]) tile(m, k, n int) {
+	for r := range m {
+		to, a := p.to[r*n:(r+1)*n], p.a[r*k:(r+1)*k]
+		l := 0
+		for ; l+4 <= k; l += 4 {
+			a0, a1, a2, a3 := a[l], a[l+1], a[l+2], a[l+3]
+			b0, b1 := p.b[l*n:][:len(to)], p.b[(l+1)*n:][:len(to)]
+			b2, b3 := p.b[(l+2)*n:][:len(to)], p.b[(l+3)*n:][:len(to)]
+			for j, s := range to {
+				s += W(a0 * b0[j])
+				s += W(a1 * b1[j])
+				s += W(a2 * b2[j])
+				s += W(a3 * b3[j])
+				to[j] = s
+			}
+		}
+		for ; l < k; l++ {
+			a0, b0 := a[l], p.b[l*n:][:len(to)]
+			for j := range to {
+				to[j] += W(a0 * b0[j])
+			}
+		}
+	}
+}
+
+// multiply computes out = a @ b for batches of matrices; a and b broadcast to
+// the batch axes of out, all but its last two.
+func multiply(out, a, b *tensor.T) {
+	if out.Len() == 0 {
+		return
+	}
+	if out.DType.IsFloat() {
+		multiplyAs(asFloats, out, a, b)
+	} else {
+		multiplyAs(asInts, out, a, b)
+	}
+}
+
+func multiplyAs[W float64 | int64](w width[W], out, a, b *tensor.T) {
+	rank := len(out.Shape)
+	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
+	batch := out.Shape[:rank-2]
+	if len(b.Shape) == 2 { // one b for all: one tall a
+		newMultiplier(w, out.Len()/n, k, n).run(out, 0, a, 0, b, 0)
+		return
+	}
+	count, _ := tensor.Elements(batch)
+	p := newMultiplier(w, m, k, n)
+	as, bs := newSteps(a.Shape[:len(a.Shape)-2], batch), newSteps(b.Shape[:len(b.Shape)-2], batch)
+	for i := range count {
+		p.run(out, i*m*n, a, as.off*m*k, b, bs.off*k*n)
+		as.advance(1)
+		bs.advance(1)
+	}
+}
+
+// newSteps walks the offsets of a batch that is broadcast.
+func newSteps(from, to []int) *reader[struct{}] {
+	shape, strides := mergeAxes(to, broadcastStrides(from, to))
+	return &reader[struct{}]{shape: shape, strides: strides, index: make([]int, len(shape))}
+}
