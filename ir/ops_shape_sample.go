@@ -238,3 +238,19 @@ func sampleRoll(r *rand.Rand) Call {
 	}
 	return sampleOf(x, DimsLit(shifts...), IntsLit(axes...))
 }
+
+// samplePad draws modes that take elements from x only where it has some.
+func samplePad(r *rand.Rand) Call {
+	x := drawType(r, AnyDType, 0, 4)
+	mode := padModes[r.IntN(len(padModes))]
+	pairs := make([]Dim, 2*x.Rank())
+	for i, d := range x.Shape {
+		n, _ := d.Const()
+		if n == 0 && mode != "constant" {
+			x.Shape[i], n = N(1), 1
+		}
+		// One side may be cut, and never all of it.
+		pairs[2*i], pairs[2*i+1] = N(int64(r.IntN(5))-min(2, max(n-1, 0))), N(int64(r.IntN(8)))
+	}
+	return sampleOf(x, DimsLit(pairs...), StrLit(mode), DimLit(N(int64(r.IntN(2)))))
+}
