@@ -11,7 +11,7 @@ import (
 
 // groups are the operator groups whose rows these tests are responsible for.
 var groups = map[string]bool{
-	"unary": true, "activation": true, "binary": true, "choose": true, "product": true,
+	"unary": true, "activation": true, "binary": true, "choose, convert": true, "product": true,
 	"reduction": true, "normalisation": true, "attention": true,
 }
 
