@@ -25,14 +25,14 @@ var padModes = []string{"constant", "edge", "reflect", "symmetric", "wrap"}
 var padSources = map[string]func(p, d int) int{
 	"edge":      func(p, d int) int { return max(0, min(d-1, p)) },
 	"wrap":      func(p, d int) int { return floorMod(p, d) },
-	"symmetric": func(p, d int) int { return fold(floorMod(p, 2*d), 2*d-1) },
-	"reflect":   func(p, d int) int { return fold(floorMod(p, max(2*d-2, 1)), 2*d-2) },
+	"symmetric": func(p, d int) int { return mirror(floorMod(p, 2*d), 2*d-1) },
+	"reflect":   func(p, d int) int { return mirror(floorMod(p, max(2*d-2, 1)), 2*d-2) },
 }
 
 func floorMod(p, n int) int { return (p%n + n) % n }
 
-// fold mirrors the second half of a period onto the first.
-func fold(p, last int) int { return min(p, last-p) }
+// mirror folds the second half of a period onto the first.
+func mirror(p, last int) int { return min(p, last-p) }
 
 // padsOf gives each axis its pair.
 func padsOf(c *Call) ([][2]Dim, error) {

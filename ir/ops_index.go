@@ -1,0 +1,344 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Operators that read elements by integer tensors. An index may be of any
+// integer dtype; a negative one counts from the end; one outside is a run-time
+// error that names it.
+
+var (
+	Gather = row(Op{
+		Name: "gather", Group: "index", Class: Move, Unit: DMA,
+		Doc:  "the slices of x along an axis that i lists (numpy.take)",
+		Args: []string{"x", "i"},
+		Attrs: []Attr{
+			{Name: "axis", Kind: KInt, Default: IntLit(0), Doc: "the axis that is indexed; in the result the axes of i stand there"},
+		},
+		Infer: inferGather, Cost: costPick, Eval: evalGather, Sample: sampleGather,
+	})
+	Embedding = row(Op{
+		Name: "embedding", Group: "index", Class: Move, Unit: DMA,
+		Doc:   "the rows of a table that i lists",
+		Args:  []string{"table", "i"},
+		Infer: inferEmbedding, Cost: costPick, Eval: evalEmbedding, Sample: sampleEmbedding,
+	})
+	TakeAlong = row(Op{
+		Name: "take_along", Group: "index", Class: Move, Unit: DMA,
+		Doc:   "for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast",
+		Args:  []string{"x", "i"},
+		Attrs: []Attr{{Name: "axis", Kind: KInt, Required: true, Doc: "the axis that is indexed"}},
+		Infer: inferTakeAlong, Cost: costPick, Eval: evalTakeAlong, Sample: sampleTakeAlong,
+	})
+	GatherND = row(Op{
+		Name: "gather_nd", Group: "index", Class: Move, Unit: DMA,
+		Doc:   "the elements or slices of x at the coordinates in the last axis of i",
+		Args:  []string{"x", "i"},
+		Attrs: []Attr{{Name: "batch_dims", Kind: KInt, Default: IntLit(0), Doc: "how many leading axes x and i have in common"}},
+		Infer: inferGatherND, Cost: costPick, Eval: evalGatherND, Sample: sampleGatherND,
+	})
+	OneHot = row(Op{
+		Name: "one_hot", Group: "index", Class: Move, Unit: Vector,
+		Doc:  "a new axis of size n that is on at the position i and off elsewhere",
+		Args: []string{"i"},
+		Attrs: []Attr{
+			{Name: "n", Kind: KDim, Required: true, Doc: "size of the new axis"},
+			dtypeF32,
+			{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "where the new axis stands in the result"},
+			{Name: "on", Kind: KNum, Default: DimLit(N(1)), Doc: "the value at the position"},
+			{Name: "off", Kind: KNum, Default: DimLit(N(0)), Doc: "the value elsewhere"},
+		},
+		Infer: inferOneHot, Cost: costMove, Eval: evalOneHot, Sample: sampleOneHot,
+	})
+)
+
+// indices reads an index tensor and brings each index into 0 .. size-1.
+func indices(t *tensor.T, size int, axis int) ([]int, error) {
+	out := make([]int, t.Len())
+	for i, v := range t.Ints() {
+		k, err := indexIn(t, i, v, size, axis)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = k
+	}
+	return out, nil
+}
+
+// indexIn checks one index, element at of t, against the size of an axis.
+func indexIn(t *tensor.T, at int, v int64, size, axis int) (int, error) {
+	n := int64(size)
+	// A u64 of 2**63 or more reads as negative.
+	wrapped := v < 0 && t.DType.Kind() == tensor.Unsigned
+	if v < -n || v >= n || wrapped {
+		text := fmt.Sprint(v)
+		if wrapped {
+			text = fmt.Sprint(uint64(v))
+		}
+		return 0, Errorf("index-out-of-range", "index %s%s is outside axis %d of size %d", text, positionText(t.Shape, at), axis, size).
+			Note("an index is at least %d and less than %d", -n, n)
+	}
+	if v < 0 {
+		v += n
+	}
+	return int(v), nil
+}
+
+// positionText says where in an index tensor an index stands.
+func positionText(shape []int, at int) string {
+	if len(shape) == 0 {
+		return ""
+	}
+	return " at position " + strings.ReplaceAll(fmt.Sprint(tensor.Index(shape, at)), " ", ",")
+}
+
+func inferGather(c *Call) ([]Type, error) {
+	x, i := c.In[0], c.In[1]
+	if err := checkSet(c, 1, Ints); err != nil {
+		return nil, err
+	}
+	axis, err := axisOf(c.Int("axis"), x.Rank())
+	if err != nil {
+		return nil, err
+	}
+	return []Type{{x.DType, slices.Concat(x.Shape[:axis], i.Shape, x.Shape[axis+1:])}}, nil
+}
+
+func evalGather(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	axis, err := axisOf(c.Int("axis"), len(in[0].Shape))
+	if err != nil {
+		return nil, err
+	}
+	return gatherAxis(c, in[0], in[1], axis)
+}
+
+func gatherAxis(c *Call, x, i *tensor.T, axis int) ([]*tensor.T, error) {
+	index, err := indices(i, x.Shape[axis], axis)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	takeAxis(out[0], x, axis, index)
+	return out, nil
+}
+
+func inferEmbedding(c *Call) ([]Type, error) {
+	if err := checkRank(c, 0, 2); err != nil {
+		return nil, err
+	}
+	if err := checkSet(c, 1, Ints); err != nil {
+		return nil, err
+	}
+	return []Type{{c.In[0].DType, slices.Concat(c.In[1].Shape, c.In[0].Shape[1:])}}, nil
+}
+
+func evalEmbedding(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	return gatherAxis(c, in[0], in[1], 0)
+}
+
+func inferTakeAlong(c *Call) ([]Type, error) {
+	x, i := c.In[0], c.In[1]
+	if err := checkSet(c, 1, Ints); err != nil {
+		return nil, err
+	}
+	axis, err := axisOf(c.Int("axis"), x.Rank())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRank(c, 1, x.Rank()); err != nil {
+		return nil, err
+	}
+	// Along the axis itself i decides; elsewhere the two broadcast.
+	slice := slices.Clone(x.Shape)
+	slice[axis] = N(1)
+	at := slices.Clone(i.Shape)
+	at[axis] = N(1)
+	shape, ok := Broadcast(slice, at)
+	if !ok {
+		return nil, Errorf("shape-mismatch", "shapes %s and %s do not broadcast outside axis %d", ShapeString(x.Shape), ShapeString(i.Shape), axis).
+			Label(0, "%s", x).Label(1, "%s", i)
+	}
+	shape[axis] = i.Shape[axis]
+	return []Type{{x.DType, shape}}, nil
+}
+
+// evalTakeAlong finds, for each element of the result, its index by a
+// broadcast view of i, and its line of x by one of x with the axis at 0.
+func evalTakeAlong(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	x, i := in[0], in[1]
+	axis, err := axisOf(c.Int("axis"), len(x.Shape))
+	if err != nil {
+		return nil, err
+	}
+	index, err := indices(i, x.Shape[axis], axis)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	if out[0].Len() == 0 {
+		return out, nil
+	}
+	lines := repeated(x, out[0].Shape)
+	lines.strides[axis] = 0
+	stride := tensor.Strides(x.Shape)[axis]
+	base := places(lines, out[0].Shape)
+	which := places(repeated(i, out[0].Shape), out[0].Shape)
+	source := make([]int, out[0].Len())
+	for k := range source {
+		source[k] = base[k] + index[which[k]]*stride
+	}
+	takeAxis(out[0].Reshape(out[0].Len()), x.Reshape(x.Len()), 0, source)
+	return out, nil
+}
+
+// places lists the position of each element of a view, row by row.
+func places(v view, shape []int) []int {
+	out := []int{v.off}
+	for axis, n := range shape {
+		next := make([]int, 0, len(out)*n)
+		for _, p := range out {
+			for k := range n {
+				next = append(next, p+k*v.strides[axis])
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// coordinates is what gather_nd and scatter_nd have in common: the last axis of
+// i holds depth coordinates, which index x's axes behind the batch.
+func coordinates(c *Call, batch int) (depth int, err error) {
+	x, i := c.In[0], c.In[1]
+	if err := checkSet(c, 1, Ints); err != nil {
+		return 0, err
+	}
+	if i.Rank() <= batch {
+		return 0, Errorf("rank-mismatch", "i has rank %d, but needs an axis of coordinates behind %d others", i.Rank(), batch).Label(1, "%s", i)
+	}
+	last := i.Shape[i.Rank()-1]
+	n, known := last.Const()
+	if !known {
+		return 0, Errorf("not-constant", "the number of coordinates, the last size of i, is %s", last).Label(1, "%s", i)
+	}
+	if n > int64(x.Rank()-batch) {
+		return 0, Errorf("rank-mismatch", "%d coordinates are more than the axes of %s", n, x).Label(0, "%s", x).Label(1, "%s", i)
+	}
+	return int(n), nil
+}
+
+func inferGatherND(c *Call) ([]Type, error) {
+	x, i, batch := c.In[0], c.In[1], c.Int("batch_dims")
+	if batch < 0 || batch > int64(x.Rank()) {
+		return nil, Errorf("out-of-range", "batch_dims is %d for a tensor of rank %d", batch, x.Rank()).Label(0, "%s", x)
+	}
+	b := int(batch)
+	depth, err := coordinates(c, b)
+	if err != nil {
+		return nil, err
+	}
+	if !SameShape(x.Shape[:b], i.Shape[:b]) {
+		return nil, Errorf("shape-mismatch", "the first %d sizes differ: %s and %s", b, ShapeString(x.Shape[:b]), ShapeString(i.Shape[:b])).
+			Label(0, "%s", x).Label(1, "%s", i)
+	}
+	return []Type{{x.DType, slices.Concat(i.Shape[:i.Rank()-1], x.Shape[b+depth:])}}, nil
+}
+
+func evalGatherND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	x, batch := in[0], int(c.Int("batch_dims"))
+	at, block, err := blocksAt(x, in[1], batch)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	flat := []int{x.Len() / max(block, 1), block}
+	if out[0].Len() > 0 {
+		takeAxis(out[0].Reshape(len(at), block), x.Reshape(flat...), 0, at)
+	}
+	return out, nil
+}
+
+// blocksAt turns coordinates into numbers of blocks of x: a block is what
+// stands behind the axes that are indexed. The leading batch axes of x count on
+// their own.
+func blocksAt(x, i *tensor.T, batch int) (at []int, block int, err error) {
+	depth := i.Shape[len(i.Shape)-1]
+	rows := 1 // of i
+	for _, n := range i.Shape[:len(i.Shape)-1] {
+		rows *= n
+	}
+	groups, block := 1, 1 // of x: the batch, the elements of one block
+	for a, n := range x.Shape {
+		switch {
+		case a < batch:
+			groups *= n
+		case a >= batch+depth:
+			block *= n
+		}
+	}
+	at = make([]int, rows)
+	values := i.Ints()
+	for r := range at {
+		if rows > 0 && groups > 0 {
+			at[r] = r / (rows / groups)
+		}
+		for k := range depth {
+			axis := batch + k
+			v, err := indexIn(i, r*depth+k, values[r*depth+k], x.Shape[axis], axis)
+			if err != nil {
+				return nil, 0, err
+			}
+			at[r] = at[r]*x.Shape[axis] + v
+		}
+	}
+	return at, block, nil
+}
+
+func inferOneHot(c *Call) ([]Type, error) {
+	if err := checkSet(c, 0, Ints); err != nil {
+		return nil, err
+	}
+	axis, err := axisOf(c.Int("axis"), c.In[0].Rank()+1)
+	if err != nil {
+		return nil, err
+	}
+	d := c.DType("dtype")
+	for _, name := range []string{"on", "off"} {
+		if err := checkNum(c, name, d); err != nil {
+			return nil, err
+		}
+	}
+	return []Type{{d, slices.Insert(slices.Clone(c.In[0].Shape), axis, c.Attr("n").Dims[0])}}, nil
+}
+
+func evalOneHot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	axis, err := axisOf(c.Int("axis"), len(in[0].Shape)+1)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	_, n, inner := extent(out[0].Shape, axis)
+	index, err := indices(in[0], n, axis)
+	if err != nil {
+		return nil, err
+	}
+	on, err := numScalar(c, "on", out[0].DType)
+	if err != nil {
+		return nil, err
+	}
+	off, err := numScalar(c, "off", out[0].DType)
+	if err != nil {
+		return nil, err
+	}
+	fillWith(out[0], off)
+	size := len(on.Data)
+	for k, i := range index {
+		copy(out[0].Data[((k/inner*n+i)*inner+k%inner)*size:], on.Data)
+	}
+	return out, nil
+}

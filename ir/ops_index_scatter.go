@@ -1,0 +1,177 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Operators that write elements by integer tensors into a copy of x. Updates
+// are applied in the order of i, row by row: with reduce "none" the last one of
+// equals stays. Floats are combined in float64 and rounded once; integers wrap;
+// of bool, add and max are or, mul and min are and.
+
+var reduceAttr = Attr{Name: "reduce", Kind: KString, Default: StrLit("none"), Values: []string{"none", "add", "mul", "max", "min"}, Doc: "how an update meets what is there"}
+
+var (
+	Scatter = row(Op{
+		Name: "scatter", Group: "index", Class: Move, Unit: Vector,
+		Doc:  "x, and each element of u at the position along the axis that i says (ONNX ScatterElements)",
+		Args: []string{"x", "i", "u"},
+		Attrs: []Attr{
+			{Name: "axis", Kind: KInt, Required: true, Doc: "the axis that is indexed"},
+			reduceAttr,
+		},
+		Infer: inferScatter, Eval: evalScatter, Sample: sampleScatter,
+	})
+	ScatterND = row(Op{
+		Name: "scatter_nd", Group: "index", Class: Move, Unit: Vector,
+		Doc:   "x, and each element or slice of u at the coordinates in the last axis of i",
+		Args:  []string{"x", "i", "u"},
+		Attrs: []Attr{reduceAttr},
+		Infer: inferScatterND, Eval: evalScatterND, Sample: sampleScatterND,
+	})
+)
+
+func inferScatter(c *Call) ([]Type, error) {
+	x, i, u := c.In[0], c.In[1], c.In[2]
+	if err := checkUpdates(c); err != nil {
+		return nil, err
+	}
+	axis, err := axisOf(c.Int("axis"), x.Rank())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRank(c, 1, x.Rank()); err != nil {
+		return nil, err
+	}
+	if !SameShape(i.Shape, u.Shape) {
+		return nil, Errorf("shape-mismatch", "i and u have shapes %s and %s", ShapeString(i.Shape), ShapeString(u.Shape)).
+			Label(1, "%s", i).Label(2, "%s", u).
+			Note("there is one update for each index")
+	}
+	for a, d := range i.Shape {
+		if a != axis && !LessEq(d, x.Shape[a]) {
+			return nil, Errorf("shape-mismatch", "i has size %s along axis %d, x has %s", d, a, x.Shape[a]).
+				Label(0, "%s", x).Label(1, "%s", i).
+				Note("outside the indexed axis i is not larger than x")
+		}
+	}
+	return []Type{x}, nil
+}
+
+// checkUpdates checks the dtypes of x, i and u.
+func checkUpdates(c *Call) error {
+	if err := checkSet(c, 1, Ints); err != nil {
+		return err
+	}
+	return sameDType(c, 0, 2)
+}
+
+func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	x, i, u := in[0], in[1], in[2]
+	axis, err := axisOf(c.Int("axis"), len(x.Shape))
+	if err != nil {
+		return nil, err
+	}
+	index, err := indices(i, x.Shape[axis], axis)
+	if err != nil {
+		return nil, err
+	}
+	lines := dense(x)
+	stride := lines.strides[axis]
+	lines.strides[axis] = 0
+	at := places(lines, i.Shape)
+	for k := range at {
+		at[k] += index[k] * stride
+	}
+	return one(update(x, at, u, c.Str("reduce"))), nil
+}
+
+func inferScatterND(c *Call) ([]Type, error) {
+	x, i, u := c.In[0], c.In[1], c.In[2]
+	if err := checkUpdates(c); err != nil {
+		return nil, err
+	}
+	depth, err := coordinates(c, 0)
+	if err != nil {
+		return nil, err
+	}
+	if want := slices.Concat(i.Shape[:i.Rank()-1], x.Shape[depth:]); !SameShape(u.Shape, want) {
+		return nil, Errorf("shape-mismatch", "u has shape %s, not %s", ShapeString(u.Shape), ShapeString(want)).
+			Label(0, "%s", x).Label(1, "%s", i).Label(2, "%s", u).
+			Note("the shape of u is that of i without its last axis, then the axes of x that are not indexed")
+	}
+	return []Type{x}, nil
+}
+
+func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	blocks, block, err := blocksAt(in[0], in[1], 0)
+	if err != nil {
+		return nil, err
+	}
+	at := make([]int, 0, in[2].Len())
+	for _, b := range blocks {
+		for k := range block {
+			at = append(at, b*block+k)
+		}
+	}
+	return one(update(in[0], at, in[2], c.Str("reduce"))), nil
+}
+
+// update writes the elements of u to the places of a copy of x.
+func update(x *tensor.T, at []int, u *tensor.T, reduce string) *tensor.T {
+	out := x.Clone()
+	if reduce == "none" {
+		size := x.DType.Size()
+		for k, p := range at {
+			copy(out.Data[p*size:(p+1)*size], u.Data[k*size:])
+		}
+		return out
+	}
+	updaters[x.DType.Kind()](out, at, u, reduce)
+	return out
+}
+
+// updaters is, by the kind of dtype, the arithmetic that is exact for it.
+var updaters = [...]func(out *tensor.T, at []int, u *tensor.T, reduce string){
+	tensor.Float:    updateBy((*tensor.T).Floats, (*tensor.T).SetFloat, foldFloats),
+	tensor.Signed:   updateBy((*tensor.T).Ints, (*tensor.T).SetInt, foldInts[int64]()),
+	tensor.Unsigned: updateBy((*tensor.T).Uints, (*tensor.T).SetUint, foldInts[uint64]()),
+	tensor.Logical:  updateBy((*tensor.T).Ints, (*tensor.T).SetInt, foldInts[int64]()),
+}
+
+// foldFloats are the reductions of floats; max and min propagate NaN.
+var foldFloats = map[string]func(a, b float64) float64{
+	"add": func(a, b float64) float64 { return a + b },
+	"mul": func(a, b float64) float64 { return a * b },
+	"max": func(a, b float64) float64 { return max(a, b) },
+	"min": func(a, b float64) float64 { return min(a, b) },
+}
+
+func foldInts[E int64 | uint64]() map[string]func(a, b E) E {
+	return map[string]func(a, b E) E{
+		"add": func(a, b E) E { return a + b },
+		"mul": func(a, b E) E { return a * b },
+		"max": func(a, b E) E { return max(a, b) },
+		"min": func(a, b E) E { return min(a, b) },
+	}
+}
+
+// updateBy combines in the wide type E and stores only what was touched, so
+// that all else stays bit for bit.
+func updateBy[E float64 | int64 | uint64](
+	load func(*tensor.T) []E,
+	store func(*tensor.T, int, E),
+	folds map[string]func(a, b E) E,
+) func(*tensor.T, []int, *tensor.T, string) {
+	return func(out *tensor.T, at []int, u *tensor.T, reduce string) {
+		fold, sums, us := folds[reduce], load(out), load(u)
+		for k, p := range at {
+			sums[p] = fold(sums[p], us[k])
+		}
+		for _, p := range at {
+			store(out, p, sums[p])
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package ir
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Operators that order elements along an axis. Among floats NaN is the largest
+// and -0 equals 0, as in NumPy and PyTorch; equals keep their order, whichever
+// the direction.
+
+var lastAxis = Attr{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "the axis along which"}
+
+var descendingAttr = Attr{Name: "descending", Kind: KBool, Default: BoolLit(false), Doc: "the largest first"}
+
+var (
+	Sort = row(Op{
+		Name: "sort", Group: "index", Class: Move, Unit: Vector,
+		Doc:   "in ascending order along an axis, stable; NaN is the largest",
+		Args:  []string{"x"},
+		Attrs: []Attr{lastAxis, descendingAttr},
+		Infer: func(c *Call) ([]Type, error) { return inferSort(c, c.In[0].DType) },
+		Cost:  costSort, Sample: sampleSort,
+		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+			return evalOrder(c, in[0], c.Bool("descending"), func(out []*tensor.T) (v, i *tensor.T) { return out[0], nil })
+		},
+	})
+	ArgSort = row(Op{
+		Name: "argsort", Group: "index", Class: Move, Unit: Vector,
+		Doc:   "the positions along an axis, i64, that sort x, stable; NaN is the largest",
+		Args:  []string{"x"},
+		Attrs: []Attr{lastAxis, descendingAttr},
+		Infer: func(c *Call) ([]Type, error) { return inferSort(c, tensor.I64) },
+		Cost:  costSort, Sample: sampleSort,
+		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+			return evalOrder(c, in[0], c.Bool("descending"), func(out []*tensor.T) (v, i *tensor.T) { return nil, out[0] })
+		},
+	})
+	TopK = row(Op{
+		Name: "topk", Group: "index", Class: Move, Unit: Vector,
+		Doc:  "the k largest elements along an axis, the largest first, and their positions, i64; of equals the lower position first; NaN is the largest",
+		Args: []string{"x"},
+		Attrs: []Attr{
+			{Name: "k", Kind: KDim, Required: true, Doc: "how many"},
+			lastAxis,
+			{Name: "largest", Kind: KBool, Default: BoolLit(true), Doc: "false: the smallest, the smallest first"},
+			{Name: "sorted", Kind: KBool, Default: BoolLit(true), Doc: "false: in any order, which here is the same"},
+		},
+		Infer: inferTopK, Cost: costSort, Eval: evalTopK, Sample: sampleTopK,
+	})
+)
+
+// costSort counts one comparison an element and level of a merge.
+func costSort(c *Call) Cost {
+	levels := int64(1)
+	for _, d := range c.In[0].Shape {
+		n, _ := d.Const()
+		levels = max(levels, int64(bits.Len64(uint64(max(n, 1))))) // the axis at most
+	}
+	cost := DefaultCost(c, 0)
+	n, _ := c.In[0].Elements().Const()
+	cost.Flops = n * levels
+	return cost
+}
+
+func inferSort(c *Call, d tensor.DType) ([]Type, error) {
+	_, err := axisOf(c.Int("axis"), c.In[0].Rank())
+	return []Type{{d, c.In[0].Shape}}, err
+}
+
+func inferTopK(c *Call) ([]Type, error) {
+	x, k := c.In[0], c.Attr("k").Dims[0]
+	axis, err := axisOf(c.Int("axis"), x.Rank())
+	if err != nil {
+		return nil, err
+	}
+	n, known := k.Const()
+	if d, sized := x.Shape[axis].Const(); known && (n < 0 || sized && n > d) {
+		return nil, tooMany(c, axis)
+	}
+	shape := slices.Clone(x.Shape)
+	shape[axis] = k
+	return []Type{{x.DType, shape}, {tensor.I64, shape}}, nil
+}
+
+func tooMany(c *Call, axis int) error {
+	return Errorf("out-of-range", "k is %s, but axis %d has size %s", c.Attr("k").Dims[0], axis, c.In[0].Shape[axis]).Label(0, "%s", c.In[0])
+}
+
+func evalTopK(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	axis, err := axisOf(c.Int("axis"), len(in[0].Shape))
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := c.Attr("k").Dims[0].Const(); n > int64(in[0].Shape[axis]) {
+		return nil, tooMany(c, axis)
+	}
+	return evalOrder(c, in[0], c.Bool("largest"), func(out []*tensor.T) (v, i *tensor.T) { return out[0], out[1] })
+}
+
+// evalOrder sorts the lines of x along the attribute axis and stores the first
+// ones of each, as values, as positions, or both: pick says which result is
+// which.
+func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (values, positions *tensor.T)) ([]*tensor.T, error) {
+	axis, err := axisOf(c.Int("axis"), len(x.Shape))
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	values, positions := pick(out)
+	outer, n, inner := extent(x.Shape, axis)
+	k := out[0].Shape[axis]
+	if k == 0 {
+		return out, nil
+	}
+	sorter := sorters[x.DType.Kind()](x)
+	order := make([]int, n)
+	for line := range outer * inner {
+		from := line/inner*n*inner + line%inner
+		for i := range order {
+			order[i] = i
+		}
+		sorter(order, from, inner, descending)
+		to := line/inner*k*inner + line%inner
+		storeLine(values, positions, to, x, from, inner, order[:k])
+	}
+	return out, nil
+}
+
+// storeLine writes one line of the results from to on, in steps of inner.
+func storeLine(values, positions *tensor.T, to int, x *tensor.T, from, inner int, order []int) {
+	size := x.DType.Size()
+	for j, p := range order {
+		if values != nil {
+			at := from + p*inner
+			copy(values.Data[(to+j*inner)*size:], x.Data[at*size:(at+1)*size])
+		}
+		if positions != nil {
+			tensor.Of[int64](positions)[to+j*inner] = int64(p)
+		}
+	}
+}
+
+// A lineSorter sorts positions by the elements of one line of a tensor, which
+// begins at from and goes in steps.
+type lineSorter func(order []int, from, step int, descending bool)
+
+// sorters is, by the kind of dtype, the widest type that holds every element.
+var sorters = [...]func(x *tensor.T) lineSorter{
+	tensor.Float:    sortBy((*tensor.T).Floats, compareFloats),
+	tensor.Signed:   sortBy((*tensor.T).Ints, cmp.Compare[int64]),
+	tensor.Unsigned: sortBy((*tensor.T).Uints, cmp.Compare[uint64]),
+	tensor.Logical:  sortBy((*tensor.T).Ints, cmp.Compare[int64]),
+}
+
+func sortBy[E float64 | int64 | uint64](load func(*tensor.T) []E, compare func(a, b E) int) func(*tensor.T) lineSorter {
+	return func(x *tensor.T) lineSorter {
+		all := load(x)
+		return func(order []int, from, step int, descending bool) {
+			slices.SortStableFunc(order, func(p, q int) int {
+				if descending {
+					p, q = q, p
+				}
+				return compare(all[from+p*step], all[from+q*step])
+			})
+		}
+	}
+}
+
+// compareFloats puts NaN behind all others; cmp.Compare would put it first.
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b || a == a && b != b:
+		return -1
+	case a > b || a != a && b == b:
+		return 1
+	}
+	return 0
+}
