@@ -1,3 +1,0 @@
-package diag
-
-func (d *Diagnostic) Headline() string { return d.Message + " [" + d.Code + "]" }
