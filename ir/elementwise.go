@@ -63,7 +63,7 @@ func stream[W, R any](w width[W], r width[R], f loop[W, R]) runner {
 			for i, rd := range readers {
 				if rd != nil {
 					part[i] = chunks[i][:size]
-					rd.fill(part[i], at)
+					rd.fill(part[i])
 				}
 			}
 			f(c, dst[:size], part)
@@ -123,10 +123,11 @@ func mergeAxes(shape, strides []int) (merged, by []int) {
 	return merged, by
 }
 
-// fill loads the elements from at on. Calls follow one another without a gap.
-func (r *reader[W]) fill(dst []W, at int) {
+// fill loads the elements that follow those of the last call.
+func (r *reader[W]) fill(dst []W) {
 	if r.dense {
-		r.load(r.t, dst, at)
+		r.load(r.t, dst, r.off)
+		r.off += len(dst)
 		return
 	}
 	last := len(r.shape) - 1
