@@ -1,0 +1,186 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Einsum is evaluated two operands at a time, each pair as a batch of matrix
+// products, in float64 or int64 throughout and rounded at the end. The pair
+// with the smallest product goes first, so that "i,j,i,j->" never holds i x j.
+
+// A labelled tensor is dense, each label once; axes of size 1 are left out,
+// since the value does not depend on them.
+type labelled struct {
+	t      *tensor.T
+	labels []label
+}
+
+// maxProduct bounds the elements of what lies between two steps (8 GiB).
+const maxProduct = 1 << 30
+
+func evalEinsum(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	eq, err := equationOf(c)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)[0]
+	wide := tensor.I64
+	if out.DType.IsFloat() {
+		wide = tensor.F64
+	}
+	terms := make([]labelled, len(in))
+	for i, t := range in {
+		terms[i] = diagonal(tensor.Cast(t, wide), eq.in[i])
+	}
+	for i := range terms {
+		terms[i] = sumOut(terms[i], neededBy(terms, eq.out, i, i))
+	}
+	for len(terms) > 1 {
+		i, j := cheapest(terms, eq.out)
+		p, err := contract(terms[i], terms[j], neededBy(terms, eq.out, i, j))
+		if err != nil {
+			return nil, err
+		}
+		terms[i] = p
+		terms = slices.Delete(terms, j, j+1)
+	}
+	return one(tensor.Cast(terms[0].arrange(eq.out, out.Shape), out.DType)), nil
+}
+
+// diagonal walks axes of one label together and drops axes of size 1.
+func diagonal(t *tensor.T, labels []label) labelled {
+	var out labelled
+	var shape, strides []int
+	for axis, stride := range tensor.Strides(t.Shape) {
+		if t.Shape[axis] == 1 {
+			continue
+		}
+		if at := slices.Index(out.labels, labels[axis]); at >= 0 {
+			strides[at] += stride
+			continue
+		}
+		out.labels = append(out.labels, labels[axis])
+		shape, strides = append(shape, t.Shape[axis]), append(strides, stride)
+	}
+	out.t = tensor.New(t.DType, shape...)
+	copyView(out.t, dense(out.t), t, view{0, strides}, out.t.Shape)
+	return out
+}
+
+// neededBy lists the labels of the output and of every term but i and j.
+func neededBy(terms []labelled, out []label, i, j int) []label {
+	need := slices.Clone(out)
+	for n, t := range terms {
+		if n != i && n != j {
+			need = append(need, t.labels...)
+		}
+	}
+	return need
+}
+
+// axesOfLabels finds where labels are.
+func (x *labelled) axesOfLabels(labels []label) []int {
+	axes := make([]int, len(labels))
+	for i, l := range labels {
+		axes[i] = slices.Index(x.labels, l)
+	}
+	return axes
+}
+
+// size multiplies the sizes of some of x's labels.
+func (x *labelled) size(labels []label) int {
+	n := 1
+	for _, a := range x.axesOfLabels(labels) {
+		n *= x.t.Shape[a]
+	}
+	return n
+}
+
+// permute brings all of x's labels into the given order.
+func (x *labelled) permute(order []label) *tensor.T { return rowsOf(x.t, x.axesOfLabels(order)).t }
+
+// sumOut sums over the labels that nobody needs.
+func sumOut(x labelled, need []label) labelled {
+	keep, drop := partLabels(x.labels, need)
+	if len(drop) == 0 {
+		return x
+	}
+	rows := rowsOf(x.t, x.axesOfLabels(drop))
+	out := tensor.New(x.t.DType, permuted(x.t.Shape, x.axesOfLabels(keep))...)
+	sums[out.DType.Kind()](nil, out, rows)
+	return labelled{out, keep}
+}
+
+var sums = foldNumbers(sum[float64], sum[int64], sum[uint64])
+
+// partLabels parts labels into those that are in a set and the others.
+func partLabels(labels, set []label) (in, out []label) {
+	for _, l := range labels {
+		if slices.Contains(set, l) {
+			in = append(in, l)
+		} else {
+			out = append(out, l)
+		}
+	}
+	return in, out
+}
+
+// A meeting sorts the labels of two terms by what a product does with them.
+type meeting struct {
+	batch, sum   []label // in both: kept, summed over
+	aOnly, bOnly []label
+}
+
+func meet(a, b labelled, need []label) meeting {
+	var m meeting
+	both, aOnly := partLabels(a.labels, b.labels)
+	_, m.bOnly = partLabels(b.labels, a.labels)
+	m.aOnly = aOnly
+	m.batch, m.sum = partLabels(both, need)
+	return m
+}
+
+// elements is the size of the product, saturated.
+func (m *meeting) elements(a, b labelled) Dim {
+	return N(int64(a.size(m.batch))).Mul(N(int64(a.size(m.aOnly)))).Mul(N(int64(b.size(m.bOnly))))
+}
+
+// cheapest finds the pair with the smallest product, the first of equals.
+func cheapest(terms []labelled, out []label) (i, j int) {
+	best := N(MaxDim)
+	for a := range terms {
+		for b := a + 1; b < len(terms); b++ {
+			m := meet(terms[a], terms[b], neededBy(terms, out, a, b))
+			if n := m.elements(terms[a], terms[b]); j == 0 || !LessEq(best, n) {
+				i, j, best = a, b, n
+			}
+		}
+	}
+	return i, j
+}
+
+// contract multiplies two terms and sums over what only they have.
+func contract(a, b labelled, need []label) (labelled, error) {
+	m := meet(a, b, need)
+	if n := m.elements(a, b); !LessEq(n, N(maxProduct)) {
+		return labelled{}, Errorf("limit", "a product on the way has %s elements, more than %d", n, maxProduct).
+			Note("operands are multiplied two at a time; fewer labels in each pair make smaller products")
+	}
+	at := a.permute(slices.Concat(m.batch, m.aOnly, m.sum))
+	bt := b.permute(slices.Concat(m.batch, m.sum, m.bOnly))
+	batch, rows, inner, cols := a.size(m.batch), a.size(m.aOnly), a.size(m.sum), b.size(m.bOnly)
+	out := tensor.New(at.DType, batch, rows, cols)
+	multiply(out, at.Reshape(batch, rows, inner), bt.Reshape(batch, inner, cols))
+	labels := slices.Concat(m.batch, m.aOnly, m.bOnly)
+	shape := slices.Concat(permuted(a.t.Shape, a.axesOfLabels(m.batch)), permuted(a.t.Shape, a.axesOfLabels(m.aOnly)), permuted(b.t.Shape, b.axesOfLabels(m.bOnly)))
+	return labelled{out.Reshape(shape...), labels}, nil
+}
+
+// arrange brings the labels into the output's order and puts the axes of size 1
+// back.
+func (x *labelled) arrange(out []label, shape []int) *tensor.T {
+	order, _ := partLabels(out, x.labels)
+	return x.permute(order).Reshape(shape...)
+}
