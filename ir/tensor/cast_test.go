@@ -198,3 +198,18 @@ func TestRanges(t *testing.T) {
 		t.Error("FitsFloat is wrong")
 	}
 }
+
+func BenchmarkCast(b *testing.B) {
+	for _, c := range [][2]DType{{F32, F16}, {F16, F32}, {F32, BF16}, {F32, I32}, {I64, F32}, {I32, I8}, {F32, F64}} {
+		b.Run(c[0].String()+"-"+c[1].String(), func(b *testing.B) {
+			v := New(c[0], 1<<16)
+			for i := range v.Len() {
+				v.SetFloat(i, float64(i%1000)/7)
+			}
+			b.SetBytes(int64(len(v.Data)))
+			for b.Loop() {
+				Cast(v, c[1])
+			}
+		})
+	}
+}

@@ -69,7 +69,8 @@ func (m Mismatch) String() string {
 }
 
 // Compare checks got against want: same dtype, same shape, and each element
-// within tol. It returns nil if they agree.
+// within tol. It returns nil if they agree: test that before making an error of
+// it, a nil *Difference in an error is not a nil error.
 func Compare(got, want *T, tol Tolerance) *Difference {
 	if got.DType != want.DType {
 		return &Difference{Reason: fmt.Sprintf("dtypes differ: got %s, want %s", got.Type(), want.Type())}

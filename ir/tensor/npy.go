@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/bits"
 	"os"
@@ -18,15 +17,10 @@ func DecodeNpy(data []byte) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := h.bytes()
-	if err != nil {
+	if err := h.check(int64(len(data))); err != nil {
 		return nil, err
 	}
-	body := data[h.size:]
-	if size != len(body) {
-		return nil, fmt.Errorf("%s needs %d bytes of elements, the file has %d", (&T{DType: h.dtype, Shape: h.shape}).Type(), size, len(body))
-	}
-	return h.tensor(body), nil
+	return h.tensor(data[h.size:]), nil
 }
 
 // ReadNpy reads a .npy file from a stream, to its end.
@@ -38,7 +32,8 @@ func ReadNpy(r io.Reader) (*T, error) {
 	return DecodeNpy(data)
 }
 
-// ReadNpyFile reads a .npy file; the elements are not copied once read.
+// ReadNpyFile reads a .npy file. The header is compared with the file's size
+// before memory is taken for the elements.
 func ReadNpyFile(path string) (*T, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,11 +47,23 @@ func ReadNpyFile(path string) (*T, error) {
 	if !info.Mode().IsRegular() {
 		return ReadNpy(f)
 	}
-	data := AlignedBytes(int(info.Size()))
-	if _, err := io.ReadFull(f, data); err != nil {
+	head, err := io.ReadAll(io.LimitReader(f, 12+maxNpyHeader))
+	if err != nil {
 		return nil, err
 	}
-	return DecodeNpy(data)
+	h, err := parseNpyHeader(head)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.check(info.Size()); err != nil {
+		return nil, err
+	}
+	body := AlignedBytes(int(info.Size()) - h.size)
+	rest := body[copy(body, head[h.size:]):]
+	if _, err := io.ReadFull(f, rest); err != nil {
+		return nil, err
+	}
+	return h.tensor(body), nil
 }
 
 // WriteNpy writes t as .npy version 1.0, byte for byte as NumPy does.

@@ -107,7 +107,9 @@ func TestNpyInPlace(t *testing.T) {
 
 func TestNpyErrors(t *testing.T) {
 	good := string(fixture(t, "c_f4.npy"))
-	header := func(s string) string { return npyMagic + "\x01\x00" + string([]byte{byte(len(s)), byte(len(s) >> 8)}) + s }
+	header := func(s string) string {
+		return npyMagic + "\x01\x00" + string([]byte{byte(len(s)), byte(len(s) >> 8)}) + s
+	}
 	for _, c := range []struct{ data, want string }{
 		{"", "not a .npy file"}, {"PK\x03\x04", "not a .npy file"}, {good[:9], "ends within the .npy header"}, {good[:40], "ends within the .npy header, which claims 118 bytes"},
 		{good[:len(good)-1], "f32[2,3,4] needs 96 bytes of elements, the file has 95"}, {good + "x", "needs 96 bytes of elements, the file has 97"},
@@ -122,6 +124,25 @@ func TestNpyErrors(t *testing.T) {
 	} {
 		if v, err := DecodeNpy([]byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60q: got %v, %v, want %s", c.data, v, err, c.want)
+		}
+	}
+}
+
+// A file that claims much is refused before memory is taken for it; one that
+// is there but for a hole of zeros is read.
+func TestNpyFileSizes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npy")
+	head := appendNpyHeader(nil, &T{DType: F32, Shape: []int{1 << 20}})
+	for size, want := range map[int64]string{0: "not a .npy file", 60: "ends within", 128: "needs 4194304 bytes of elements, the file has 0", 1 << 40: "the file has 1099511627648", 128 + 4<<20: ""} {
+		if err := os.WriteFile(path, head[:min(int(size), len(head))], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, size); err != nil {
+			t.Skip(err)
+		}
+		v, err := ReadNpyFile(path)
+		if want == "" && (err != nil || v.Len() != 1<<20) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d bytes: %v, want %q", size, err, want)
 		}
 	}
 }

@@ -60,13 +60,17 @@ func parseNpyHeader(data []byte) (*npyHeader, error) {
 	return h, nil
 }
 
-// bytes is the size of the elements.
-func (h *npyHeader) bytes() (int, error) {
+// check compares the shape with the size of the whole file.
+func (h *npyHeader) check(fileSize int64) error {
 	n, ok := Elements(h.shape)
 	if !ok {
-		return 0, fmt.Errorf("shape %s is too large", bracket(h.shape, ", "))
+		return fmt.Errorf("shape %s is too large", bracket(h.shape, ", "))
 	}
-	return n * h.dtype.Size(), nil
+	want, have := int64(n)*int64(h.dtype.Size()), fileSize-int64(h.size)
+	if want != have {
+		return fmt.Errorf("%s needs %d bytes of elements, the file has %d", (&T{DType: h.dtype, Shape: h.shape}).Type(), want, have)
+	}
+	return nil
 }
 
 // A dict reads the header's Python syntax: string keys; strings, True, False

@@ -243,7 +243,7 @@ func (b *Binding) Extra(strict bool) *diag.Diagnostic {
 		list += fmt.Sprintf(" and %d more", n-shown)
 	}
 	d := &diag.Diagnostic{
-		Severity: diag.Warning, Code: "bad-weight", Loc: diag.Loc{File: b.file}, Subject: subject,
+		Severity: diag.Warning, Code: "unused-weight", Loc: diag.Loc{File: b.file}, Subject: subject,
 		Message: fmt.Sprintf("%d %s of the file %s asked for by nothing", n, plural(n, "tensor", "tensors"), plural(n, "is", "are")),
 		Notes:   []string{list},
 	}

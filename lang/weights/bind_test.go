@@ -51,7 +51,7 @@ func TestBind(t *testing.T) {
 	if got := text(b.Problem()); got != wantText {
 		t.Errorf("got\n%s\nwant\n%s", got, wantText)
 	}
-	if got := text(b.Extra(false)); got != "1 tensor of the file is asked for by nothing [bad-weight]\nold\n" || b.Extra(false).Severity != diag.Warning || b.Extra(true).Severity != diag.Error {
+	if got := text(b.Extra(false)); got != "1 tensor of the file is asked for by nothing [unused-weight]\nold\n" || b.Extra(false).Severity != diag.Warning || b.Extra(true).Severity != diag.Error {
 		t.Error(got)
 	}
 }

@@ -29,7 +29,8 @@
 //     (compressed arrays: up to tensor.DefaultNpzBytes each), and never panics.
 //   - Errors are *diag.Diagnostic: bad-file if the file cannot be read,
 //     bad-weight if what is in it is not right. A Binding makes one error out
-//     of all that is missing or does not fit.
+//     of all that is missing or does not fit (missing-weight, bad-weight), and
+//     one warning out of what is not used (unused-weight).
 //   - Every list is sorted; what Write writes depends only on its arguments.
 //   - The tensors of a Set are read-only, and gone after Close. A file that
 //     another process shortens while it is mapped takes its pages along: replace
