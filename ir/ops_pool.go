@@ -1,0 +1,339 @@
+package ir
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Pooling: the largest element or the mean under each place of a window. Both
+// fold one axis after the other, from the last, so that a window of k x k costs
+// 2k steps a place. Sums are in float64 and rounded once.
+
+var (
+	kernelAttr = Attr{Name: "kernel", Kind: KInts, Required: true, Doc: "size of the window, one number or one for each axis"}
+	strideAttr = Attr{Name: "stride", Kind: KInts, Doc: "distance of two places; absent: the window's size"}
+	ceilAttr   = Attr{Name: "ceil", Kind: KBool, Default: BoolLit(false), Doc: "round the number of places up: the last window may reach over the end"}
+)
+
+var (
+	MaxPool = row(Op{
+		Name: "max_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Numbers,
+		Doc:   "the largest element of each window of x [N, C, spatial...]; nan propagates, padding is never the largest",
+		Args:  []string{"x"},
+		Attrs: []Attr{kernelAttr, strideAttr, padAttr, ceilAttr, dilationAttr, autoPadAttr},
+		Infer: inferPool, Cost: costPool, Eval: evalMaxPool,
+		Sample: func(r *rand.Rand) Call { return samplePool(r, Numbers) },
+	})
+	AvgPool = row(Op{
+		Name: "avg_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Floats,
+		Doc:  "the mean of each window of x [N, C, spatial...]",
+		Args: []string{"x"},
+		Attrs: []Attr{kernelAttr, strideAttr, padAttr, ceilAttr,
+			{Name: "count_pad", Kind: KBool, Default: BoolLit(false), Doc: "padding counts as zeros; what a rounded-up last window has beyond the padding never counts"},
+			dilationAttr, autoPadAttr},
+		Infer: inferPool, Cost: costPool, Eval: evalAvgPool,
+		Sample: func(r *rand.Rand) Call {
+			c := samplePool(r, Floats)
+			c.Attrs = slices.Insert(c.Attrs, 4, drawBool(r))
+			return c
+		},
+	})
+	GlobalMaxPool = row(Op{
+		Name: "global_max_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Numbers,
+		Doc:   "the largest element of each channel of x [N, C, spatial...]; of none it is -inf, or the dtype's smallest integer",
+		Args:  []string{"x"},
+		Infer: inferGlobalPool, Cost: costGlobalPool, Eval: evalGlobalMax,
+		Sample: func(r *rand.Rand) Call { return sampleOf(drawType(r, Numbers, 3, 5)) },
+	})
+	GlobalAvgPool = row(Op{
+		Name: "global_avg_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Floats,
+		Doc:   "the mean of each channel of x [N, C, spatial...]; of none it is nan",
+		Args:  []string{"x"},
+		Infer: inferGlobalPool, Cost: costGlobalPool, Eval: evalGlobalAvg,
+		Sample: func(r *rand.Rand) Call { return sampleOf(drawType(r, Floats, 3, 5)) },
+	})
+)
+
+// poolSlides is slidesOf for a pool. Padding as wide as the window would make
+// places that see nothing.
+func poolSlides(c *Call) ([]slide, error) {
+	kernel, err := perAxis(c, "kernel", c.In[0].Rank()-2, 1)
+	if err != nil {
+		return nil, err
+	}
+	slides, err := slidesOf(c, Dims(kernel...))
+	if err != nil {
+		return nil, err
+	}
+	for i := range slides {
+		s := &slides[i]
+		s.ceil = c.Bool("ceil")
+		if !LessEq(MaxOf(s.before, s.behind).Add(N(1)), s.reach()) {
+			return nil, Errorf("out-of-range", "padding %s and %s is not smaller than the window of %s", s.before, s.behind, s.reach())
+		}
+	}
+	return slides, nil
+}
+
+func inferPool(c *Call) ([]Type, error) {
+	if err := checkOver(c, 0); err != nil {
+		return nil, err
+	}
+	if err := checkSpatial(c); err != nil {
+		return nil, err
+	}
+	slides, err := poolSlides(c)
+	if err != nil {
+		return nil, err
+	}
+	x := c.In[0]
+	spatial, err := slideAll(c, slides)
+	return []Type{{x.DType, append(slices.Clone(x.Shape[:2]), spatial...)}}, err
+}
+
+// costPool counts a step for each element of the window.
+func costPool(c *Call) Cost {
+	kernel, _ := perAxis(c, "kernel", c.In[0].Rank()-2, 1)
+	steps := c.Out[0].Elements()
+	for _, k := range kernel {
+		steps = steps.Mul(N(k)) // saturates
+	}
+	cost := DefaultCost(c, 0)
+	cost.Flops, _ = steps.Const()
+	return cost
+}
+
+func inferGlobalPool(c *Call) ([]Type, error) {
+	if err := checkOver(c, 0); err != nil {
+		return nil, err
+	}
+	if err := checkSpatial(c); err != nil {
+		return nil, err
+	}
+	x := c.In[0]
+	return []Type{{x.DType, append(slices.Clone(x.Shape[:2]), slices.Repeat([]Dim{N(1)}, x.Rank()-2)...)}}, nil
+}
+
+// costGlobalPool counts a step for each element.
+func costGlobalPool(c *Call) Cost {
+	cost := DefaultCost(c, 0)
+	cost.Flops, _ = c.In[0].Elements().Const()
+	return cost
+}
+
+// A pooling is what a pool does with elements, from an initial value on.
+type pooling[W wide] struct {
+	width  width[W]
+	start  W
+	across func(to, from []W)                // to[i] = to[i] with from[i]
+	along  func(acc W, line []W, step int) W // acc with every step-th of line
+}
+
+func maxPooling[W wide](w width[W], lowest W) pooling[W] {
+	return pooling[W]{w, lowest, maxAcross[W], maxAlong[W]}
+}
+
+func maxAcross[W wide](to, from []W) {
+	for i, v := range from {
+		to[i] = max(to[i], v)
+	}
+}
+
+func maxAlong[W wide](acc W, line []W, step int) W {
+	for i := 0; i < len(line); i += step {
+		acc = max(acc, line[i])
+	}
+	return acc
+}
+
+var sumPooling = pooling[float64]{asFloats, 0, sumAcross, sumAlong}
+
+func sumAcross(to, from []float64) {
+	for i, v := range from {
+		to[i] += v
+	}
+}
+
+func sumAlong(acc float64, line []float64, step int) float64 {
+	for i := 0; i < len(line); i += step {
+		acc += line[i]
+	}
+	return acc
+}
+
+// span is which elements of the axis the window sees at a place: from first on
+// to before end, in steps of spread; none if end is not behind first.
+func (s spatial) span(place int) (first, end int) {
+	first = place*s.step - s.before
+	end = min(s.in, first+(s.size-1)*s.spread+1)
+	if first < 0 {
+		first += (-first + s.spread - 1) / s.spread * s.spread
+	}
+	return first, max(first, end)
+}
+
+// axis folds one axis of x, which is [outer, in, inner].
+func (f pooling[W]) axis(x []W, outer int, s spatial, inner int) []W {
+	to := make([]W, outer*s.out*inner)
+	for i := range to {
+		to[i] = f.start
+	}
+	for o := range outer {
+		from := x[o*s.in*inner:]
+		for place := range s.out {
+			at := (o*s.out + place) * inner
+			first, end := s.span(place)
+			if inner == 1 {
+				if first < end {
+					to[at] = f.along(f.start, from[first:end], s.spread)
+				}
+				continue
+			}
+			for q := first; q < end; q += s.spread {
+				f.across(to[at:at+inner], from[q*inner:(q+1)*inner])
+			}
+		}
+	}
+	return to
+}
+
+// pool folds each channel's plane, last axis first, lets finish see it, and
+// stores it.
+func (f pooling[W]) pool(out, x *tensor.T, axes []spatial, finish func([]W)) {
+	if out.Len() == 0 {
+		return
+	}
+	planes := x.Shape[0] * x.Shape[1]
+	size, places := x.Len()/planes, out.Len()/planes
+	plane := make([]W, size)
+	before := make([]int, len(axes)) // elements of the axes before each one
+	for i := range axes {
+		before[i], _, _ = extent(x.Shape[2:], i)
+	}
+	for p := range planes {
+		f.width.load(x, plane, p*size)
+		to, inner := plane, 1
+		for i := len(axes) - 1; i >= 0; i-- {
+			to = f.axis(to, before[i], axes[i], inner)
+			inner *= axes[i].out
+		}
+		finish(to)
+		f.width.store(out, p*places, to)
+	}
+}
+
+func evalMaxPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	slides, err := poolSlides(c)
+	if err != nil {
+		return nil, err
+	}
+	axes, err := bindAll(c, slides)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	maxPools[in[0].DType.Kind()](out[0], in[0], axes)
+	return out, nil
+}
+
+// maxPools is, by the kind of dtype, the maximum in the type that holds every
+// element.
+var maxPools = [...]func(out, x *tensor.T, axes []spatial){
+	tensor.Float: func(out, x *tensor.T, axes []spatial) {
+		maxPooling(asFloats, math.Inf(-1)).pool(out, x, axes, func([]float64) {})
+	},
+	tensor.Signed: func(out, x *tensor.T, axes []spatial) {
+		maxPooling(asInts, tensor.MinInt(x.DType)).pool(out, x, axes, func([]int64) {})
+	},
+	tensor.Unsigned: func(out, x *tensor.T, axes []spatial) {
+		maxPooling(asUints, 0).pool(out, x, axes, func([]uint64) {})
+	},
+}
+
+func evalAvgPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	slides, err := poolSlides(c)
+	if err != nil {
+		return nil, err
+	}
+	axes, err := bindAll(c, slides)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	divisors := windowCounts(axes, c.Bool("count_pad"))
+	sumPooling.pool(out[0], in[0], axes, func(sums []float64) {
+		for i := range sums {
+			sums[i] /= divisors[i]
+		}
+	})
+	return out, nil
+}
+
+// windowCounts is how many elements each place's window counts: the product of
+// those along each axis.
+func windowCounts(axes []spatial, padding bool) []float64 {
+	counts := []float64{1}
+	for _, s := range axes {
+		next := make([]float64, 0, len(counts)*s.out)
+		for _, n := range counts {
+			for place := range s.out {
+				next = append(next, n*float64(s.counted(place, padding)))
+			}
+		}
+		counts = next
+	}
+	return counts
+}
+
+func (s spatial) counted(place int, padding bool) int {
+	first, end := s.span(place)
+	if padding {
+		first = place*s.step - s.before
+		end = min(s.last, first+(s.size-1)*s.spread+1)
+	}
+	return (end - first + s.spread - 1) / s.spread
+}
+
+// whole is the one window that covers each spatial axis of x.
+func whole(x *tensor.T) []spatial {
+	axes := make([]spatial, len(x.Shape)-2)
+	for i := range axes {
+		n := x.Shape[2+i]
+		axes[i] = spatial{in: n, out: 1, size: n, step: 1, spread: 1, last: n}
+	}
+	return axes
+}
+
+func evalGlobalMax(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out := results(c)
+	maxPools[in[0].DType.Kind()](out[0], in[0], whole(in[0]))
+	return out, nil
+}
+
+func evalGlobalAvg(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	out := results(c)
+	if out[0].Len() == 0 {
+		return out, nil
+	}
+	n := float64(in[0].Len() / out[0].Len())
+	sumPooling.pool(out[0], in[0], whole(in[0]), func(sums []float64) { sums[0] /= n })
+	return out, nil
+}
+
+// samplePool draws windows that fit, with padding smaller than them.
+func samplePool(r *rand.Rand, over DTypes) Call {
+	x := T(drawDType(r, over), N(drawDim(r)), N(drawDim(r)))
+	var kernel, stride, pad, dilation []int64
+	for range 1 + r.IntN(3) {
+		k, spread := 1+r.Int64N(3), 1+r.Int64N(2)
+		reach := (k-1)*spread + 1
+		x.Shape = append(x.Shape, N(reach+r.Int64N(4)))
+		kernel, dilation = append(kernel, k), append(dilation, spread)
+		stride = append(stride, 1+r.Int64N(3))
+		pad = append(pad, r.Int64N(reach), r.Int64N(reach))
+	}
+	return sampleOf(x, IntsLit(kernel...), orNone(r, IntsLit(stride...)), IntsLit(pad...), drawBool(r), IntsLit(dilation...), drawAutoPad(r))
+}
