@@ -36,8 +36,8 @@ var (
 		placeOf(math.MaxInt64, func(v, best int64) bool { return v < best }),
 		placeOf(math.MaxUint64, func(v, best uint64) bool { return v < best })))
 
-	CumSum  = cumulative("cumsum", "sums of the elements up to each along axis", running(func(a, b float64) float64 { return a + b }), running(func(a, b int64) int64 { return a + b }))
-	CumProd = cumulative("cumprod", "products of the elements up to each along axis", running(func(a, b float64) float64 { return a * b }), running(func(a, b int64) int64 { return a * b }))
+	CumSum  = cumulative("cumsum", "sums of the elements up to each along axis", accumulated(func(a, b float64) float64 { return a + b }), accumulated(func(a, b int64) int64 { return a + b }))
+	CumProd = cumulative("cumprod", "products of the elements up to each along axis", accumulated(func(a, b float64) float64 { return a * b }), accumulated(func(a, b int64) int64 { return a * b }))
 )
 
 var (

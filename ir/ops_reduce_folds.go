@@ -197,8 +197,8 @@ func countTrue(_ *Call, l *line[bool]) int64 {
 	return n
 }
 
-// running writes what has accumulated up to each element.
-func running[W wide](f func(a, b W) W) rowLoop[W] {
+// accumulated writes what has accumulated up to each element.
+func accumulated[W wide](f func(a, b W) W) rowLoop[W] {
 	return func(_ *Call, dst, src []W) {
 		acc := src[0]
 		dst[0] = acc
