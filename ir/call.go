@@ -16,6 +16,7 @@ type Call struct {
 	Out    []Type      // the results' types, once inferred
 	Known  []*tensor.T // values of arguments that are known (nil: unknown); may be shorter than In
 	Env    Env         // what Bind put for the symbols; regions need it
+	Budget *Budget     // what Eval may use; nil: anything
 }
 
 // Attr returns the attribute of that name. It panics on a name that the row
@@ -40,7 +41,7 @@ func (c *Call) Dims(name string) []Dim         { return c.Attr(name).Dims }
 // Bind returns the call with numbers for its symbols, its results inferred
 // anew.
 func (c *Call) Bind(env Env) (*Call, error) {
-	b := &Call{Op: c.Op, Bodies: c.Bodies, Known: c.Known, Env: env, In: make([]Type, len(c.In)), Attrs: make([]Lit, len(c.Attrs))}
+	b := &Call{Op: c.Op, Bodies: c.Bodies, Known: c.Known, Env: env, Budget: c.Budget, In: make([]Type, len(c.In)), Attrs: make([]Lit, len(c.Attrs))}
 	var err error
 	for i, t := range c.In {
 		if b.In[i], err = t.Bind(env); err != nil {
@@ -99,6 +100,9 @@ func InferCall(c *Call) error {
 		return err
 	}
 	if err := checkAttrs(c); err != nil {
+		return err
+	}
+	if err := checkBodies(c); err != nil {
 		return err
 	}
 	out, err := c.Op.Infer(c)
@@ -162,6 +166,26 @@ func checkAttrs(c *Call) error {
 	for i, a := range c.Op.Attrs {
 		if err := a.check(c.Attrs[i]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkBodies checks that the regions are there, and that each has what the
+// text form and the interpreter need.
+func checkBodies(c *Call) error {
+	required := 0
+	for _, r := range c.Op.Regions {
+		if !r.Optional {
+			required++
+		}
+	}
+	if n := len(c.Bodies); n < required || n > len(c.Op.Regions) {
+		return Errorf("wrong-arguments", "has %d bodies, wants %d", n, len(c.Op.Regions))
+	}
+	for i, b := range c.Bodies {
+		if b == nil {
+			return Errorf("wrong-arguments", "body %d is missing", i)
 		}
 	}
 	return nil

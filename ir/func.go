@@ -108,7 +108,7 @@ func (f *Func) Add(op *Op, args []*Value, attrs []Lit, bodies ...*Func) ([]*Valu
 	f.Body = append(f.Body, v)
 	results := []*Value{v}
 	for i, t := range c.Out[1:] {
-		r := &Value{Op: Result, Args: []*Value{v}, Attrs: []Lit{IntLit(int64(i + 1)), TypeLit(t)}, Type: t}
+		r := projection(v, i+1, t)
 		f.Body = append(f.Body, r)
 		results = append(results, r)
 	}
@@ -132,6 +132,14 @@ func (v *Value) Call() *Call {
 		}
 	}
 	return c
+}
+
+// Key is the name under which the values of a weight are looked up.
+func (v *Value) Key() string {
+	if v.Op == Param && v.Attrs[1].Kind == KString {
+		return v.Attrs[1].Str
+	}
+	return v.Name
 }
 
 // Index is the number of the result that v is: 0 but for projections.

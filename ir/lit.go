@@ -1,6 +1,12 @@
 package ir
 
-import "github.com/npulang/npu/ir/tensor"
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/npulang/npu/ir/tensor"
+)
 
 // An AttrKind is what an attribute may hold.
 type AttrKind uint8
@@ -57,4 +63,19 @@ func (l Lit) Bind(env Env) (Lit, error) {
 	dims, err := bindDims(l.Dims, env)
 	l.Dims = dims
 	return l, err
+}
+
+// Equal reports whether two literals are the same: floats and tensors by their
+// bits, so that 0 differs from -0 and a NaN is equal to itself.
+func (l Lit) Equal(m Lit) bool {
+	return l.Kind == m.Kind && l.DType == m.DType && l.Int == m.Int && l.Str == m.Str &&
+		math.Float64bits(l.Float) == math.Float64bits(m.Float) &&
+		slices.Equal(l.Ints, m.Ints) && SameShape(l.Dims, m.Dims) && sameTensor(l.Tensor, m.Tensor)
+}
+
+func sameTensor(a, b *tensor.T) bool {
+	if a == nil || b == nil || a == b {
+		return a == b
+	}
+	return a.DType == b.DType && slices.Equal(a.Shape, b.Shape) && bytes.Equal(a.Data, b.Data)
 }

@@ -14,7 +14,8 @@ type Op struct {
 	Group   string   // heading in the reference: "unary", "activation", ...
 	Args    []string // "a", "b", "bias?" optional, "xs..." variadic (last)
 	Attrs   []Attr
-	Over    DTypes // which dtypes the operator computes with
+	Regions []RegionDecl // the bodies of a Region operator
+	Over    DTypes       // which dtypes the operator computes with
 	Class   Class
 	Unit    Unit
 	Flags   Flags
@@ -43,6 +44,15 @@ type Attr struct {
 	Values   []string // allowed values of a KString
 	Variadic bool     // a KDims or KInts that calls may write as the last arguments: reshape(x, B, 4)
 	Doc      string
+}
+
+// A RegionDecl declares one body of an operator.
+type RegionDecl struct {
+	Label    string // printed before the body: then, else, cond; may be empty
+	Optional bool
+	// First is the argument for which the body's first parameter stands; the
+	// others follow one by one. Negative: the parameters are the body's own.
+	First int
 }
 
 // Class groups operators by how they read their arguments; it supplies

@@ -119,13 +119,16 @@ const MaxRank = 64
 const MaxBytes = 1 << 40
 
 // Check refuses types that no tensor can have: a negative size, more than
-// MaxBytes, a rank above MaxRank. Symbolic sizes are checked when bound.
+// MaxBytes, a rank above MaxRank, one that has no value. Symbolic sizes are checked when bound.
 func (t Type) Check() error {
 	if len(t.Shape) > MaxRank {
 		return Errorf("limit", "rank %d is above the limit of %d", len(t.Shape), MaxRank)
 	}
 	bytes := N(int64(t.DType.Size()))
 	for _, d := range t.Shape {
+		if err := d.Err(); err != nil {
+			return err
+		}
 		n, ok := d.Const()
 		if !ok {
 			continue
