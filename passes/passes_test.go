@@ -1,0 +1,151 @@
+package passes
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected texts")
+
+// A file of testdata has sections "in", whose header names the passes to run and
+// perhaps fuel=N, each with the expected "out" and "rewrites".
+func TestPasses(t *testing.T) {
+	paths, _ := filepath.Glob("testdata/*.txtar")
+	if len(paths) == 0 {
+		t.Fatal("no testdata")
+	}
+	fired := map[string]bool{}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := parseArchive(string(text))
+			got := &archive{comment: want.comment}
+			for _, in := range want.sections {
+				if !strings.HasPrefix(in.name, "in") {
+					continue
+				}
+				out, rewrites := runCase(t, in, fired)
+				got.sections = append(got.sections, in, section{"out", out}, section{"rewrites", rewrites})
+			}
+			if *update {
+				if err := os.WriteFile(path, []byte(got.format()), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if want.format() != got.format() {
+				t.Errorf("differs; go test ./passes -run TestPasses -update accepts this:\n%s", got.format())
+			}
+		})
+	}
+	for _, name := range Names() {
+		if !fired[name] {
+			t.Errorf("no case of testdata makes %s rewrite anything", name)
+		}
+	}
+}
+
+// runCase runs the passes that the section's header names on its function:
+// -- in fold-const merge-equal fuel=1 --
+func runCase(t *testing.T, in section, fired map[string]bool) (out, rewrites string) {
+	t.Helper()
+	o := Options{Verify: true, Passes: []string{}}
+	for _, word := range strings.Fields(in.name)[1:] {
+		if n, ok := strings.CutPrefix(word, "fuel="); ok {
+			o.Fuel, _ = strconv.Atoi(n)
+		} else {
+			o.Passes = append(o.Passes, word)
+		}
+	}
+	f := parse(t, in.text)
+	report, err := Run(f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, r := range report.Rewrites {
+		fired[r.Pass] = true
+		fmt.Fprintf(&b, "%s %s %s\n", r.Pass, r.Rule, r.Value)
+	}
+	return f.String(), b.String()
+}
+
+func parse(t testing.TB, text string) *ir.Func {
+	t.Helper()
+	fs, errs := ir.ParseFuncs(diag.NewSource("in.ir", text))
+	if err := errs.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(fs) != 1 {
+		t.Fatalf("%d functions", len(fs))
+	}
+	return fs[0]
+}
+
+func TestPipeline(t *testing.T) {
+	place := map[string]int{}
+	for i, p := range Pipeline {
+		if _, twice := place[p.Name]; twice || p.Doc == "" || p.Run == nil || p.Level < O0 {
+			t.Errorf("pass %q: row is not complete, or the name not unique", p.Name)
+		}
+		place[p.Name] = i
+	}
+	for _, o := range order {
+		before, ok := place[o.Before]
+		after, ok2 := place[o.After]
+		if !ok || !ok2 || before >= after {
+			t.Errorf("%s must stand before %s: %s", o.Before, o.After, o.Why)
+		}
+	}
+}
+
+func TestLevels(t *testing.T) {
+	counts := map[Level]int{}
+	for _, l := range []Level{Default, O0, O1, O2} {
+		f := ir.NewFrame("f")
+		a, _ := f.Add(ir.Const, nil, []ir.Lit{ir.TensorLit(tensor.Scalar(float32(4)))})
+		b, err := f.Add(ir.Lookup("sqrt"), a, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Return(b...)
+		report, err := Run(f.Func, Options{Level: l, Verify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[l] = len(report.Rewrites)
+	}
+	if counts[O0] != 0 || counts[O1] != 2 || counts[O2] != 2 || counts[Default] != 2 {
+		t.Errorf("rewrites by level: %v", counts)
+	}
+	for _, l := range []Level{O0, O1, O2} {
+		if got, ok := ParseLevel(l.String()); !ok || got != l {
+			t.Errorf("level %s does not parse back", l)
+		}
+	}
+	if _, ok := ParseLevel("O3"); ok {
+		t.Error("O3 is a level")
+	}
+}
+
+func TestUnknownPass(t *testing.T) {
+	_, err := Run(&ir.Func{}, Options{Passes: []string{"fold-cost"}})
+	if err == nil || !strings.Contains(err.Error(), `no pass named "fold-cost"`) {
+		t.Fatalf("err = %v", err)
+	}
+	if d := err.(*diag.Diagnostic); len(d.Helps) != 1 || d.Helps[0] != "did you mean fold-const?" {
+		t.Errorf("helps = %q", d.Helps)
+	}
+}
