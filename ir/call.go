@@ -141,6 +141,12 @@ func (op *Op) argAt(i int) (name string, optional, variadic, ok bool) {
 	return name, optional, false, true
 }
 
+// ArgName is the name of the i-th argument of a call.
+func (op *Op) ArgName(i int) string {
+	name, _, _, _ := op.argAt(i)
+	return name
+}
+
 func checkArity(c *Call) error {
 	for i, t := range c.In {
 		name, optional, _, ok := c.Op.argAt(i)

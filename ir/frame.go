@@ -17,6 +17,8 @@ type Frame struct {
 	owner map[*Value]*Frame // shared by all frames of one function
 	inner map[*Value]*Value // captured value of the outer frame: the parameter that stands for it
 	order []*Value          // keys of inner in order of first use
+
+	weights []*Value // of the function, until Finish
 }
 
 // NewFrame begins a function.
@@ -105,4 +107,24 @@ func unite(bodies []*Frame) []*Value {
 		}
 	}
 	return all
+}
+
+// AddParam adds a weight to the function that f belongs to; weights stand
+// before all other values, in the order in which they were added.
+func (f *Frame) AddParam(name string, attrs []Lit) *Value {
+	root := f
+	for root.outer != nil {
+		root = root.outer
+	}
+	v := &Value{Op: Param, Attrs: attrs, Type: attrs[0].Type(), Name: name}
+	root.weights = append(root.weights, v)
+	root.owner[v] = root
+	return v
+}
+
+// Finish returns the function, its weights in front.
+func (f *Frame) Finish() *Func {
+	f.Func.Body = append(f.weights, f.Func.Body...)
+	f.weights = nil
+	return f.Func
 }

@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"fmt"
+
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 )
@@ -148,4 +150,16 @@ func (v *Value) Index() int {
 		return int(v.Attrs[0].Int)
 	}
 	return 0
+}
+
+// ResultName is the name of the i-th result of a graph: as declared, else out,
+// with a number behind it where there are several.
+func (f *Func) ResultName(i int) string {
+	switch {
+	case i < len(f.ResultNames) && f.ResultNames[i] != "":
+		return f.ResultNames[i]
+	case len(f.Results) == 1:
+		return "out"
+	}
+	return fmt.Sprintf("out%d", i)
 }
