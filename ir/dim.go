@@ -175,30 +175,12 @@ func (d Dim) Div(b Dim) Dim {
 	case 0:
 		return noValue(divideZero)
 	case 1:
-		return d.divTerm(terms[0])
+		return d.Mul(ofTerm(invert(terms[0])))
 	}
 	if q, ok := quotient(d, b); ok {
 		return q
 	}
 	return d.Mul(ofTerm(term{num: 1, den: 1, factors: []factor{{sumAtom(b), -1}}}))
-}
-
-// divTerm divides by one product. A sum below its fraction line comes up again
-// as that sum, not as a factor: there is one form for it.
-func (d Dim) divTerm(t term) Dim {
-	inv := invert(t)
-	kept := inv.factors[:0]
-	for _, f := range inv.factors {
-		if f.a.fn != fnSum || f.exp < 0 {
-			kept = append(kept, f)
-			continue
-		}
-		for range f.exp {
-			d = d.Mul(f.a.args[0])
-		}
-	}
-	inv.factors = kept
-	return d.Mul(ofTerm(inv))
 }
 
 // Bind puts numbers for the symbols of d.

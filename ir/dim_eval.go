@@ -22,45 +22,45 @@ func (d Dim) Eval(env Env) (int64, error) {
 	if name, ok := d.Symbol(); ok {
 		return lookup(env, name)
 	}
-	n, err := d.p.eval(env)
-	if err != nil {
+	num, den, err := d.p.eval(env)
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("%s: %w", d, err)
+	case den != 1:
+		return 0, fmt.Errorf("%s: %d does not divide by %d", d, num, den)
 	}
-	return n, nil
+	return num, nil
 }
 
 // eval sums in one fraction, since S/2 + S/2 is whole where S/2 is not.
-func (p *poly) eval(env Env) (int64, error) {
-	num, den := int64(0), int64(1)
+func (p *poly) eval(env Env) (num, den int64, err error) {
+	num, den = 0, 1
 	for _, t := range p.terms {
 		n, m, err := t.eval(env)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		a, b, c := satMul(num, m), satMul(n, den), satMul(den, m)
 		if isSaturated(a) || isSaturated(b) || isSaturated(c) || isSaturated(a+b) {
-			return 0, errTooLarge
+			return 0, 0, errTooLarge
 		}
 		num, den = fraction(a+b, c)
 	}
-	if den != 1 {
-		return 0, fmt.Errorf("%d does not divide by %d", num, den)
-	}
-	return num, nil
+	return num, den, nil
 }
 
 func (t term) eval(env Env) (num, den int64, err error) {
 	num, den = t.num, t.den
 	for _, f := range t.factors {
-		v, err := f.a.eval(env)
+		n, m, err := f.a.eval(env)
 		if err != nil {
 			return 0, 0, err
 		}
-		for range f.exp {
-			num = satMul(num, v)
+		if f.exp < 0 {
+			n, m = m, n
 		}
-		for range -f.exp {
-			den = satMul(den, v)
+		for range max(f.exp, -f.exp) {
+			num, den = satMul(num, n), satMul(den, m)
 		}
 	}
 	if isSaturated(num) || isSaturated(den) {
@@ -73,19 +73,23 @@ func (t term) eval(env Env) (num, den int64, err error) {
 	return num, den, nil
 }
 
-func (a *atom) eval(env Env) (int64, error) {
-	if a.fn == nil {
-		return lookup(env, a.name)
+// eval computes an atom: a whole number, but for a sum below a fraction line.
+func (a *atom) eval(env Env) (num, den int64, err error) {
+	switch {
+	case a.fn == nil:
+		num, err = lookup(env, a.name)
+		return num, 1, err
+	case a.fn == fnSum:
+		return a.args[0].p.eval(env)
 	}
 	var v [2]int64
 	for i, d := range a.args {
-		x, err := d.Eval(env)
-		if err != nil {
-			return 0, err
+		if v[i], err = d.Eval(env); err != nil {
+			return 0, 0, err
 		}
-		v[i] = x
 	}
-	return a.fn.eval(v[0], v[1])
+	num, err = a.fn.eval(v[0], v[1])
+	return num, 1, err
 }
 
 func lookup(env Env, name string) (int64, error) {

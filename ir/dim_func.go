@@ -18,7 +18,7 @@ var (
 	fnMax      = &dimFunc{name: "max", eval: evalMax, bounds: maxBounds, oneOf: true}
 	fnMin      = &dimFunc{name: "min", eval: evalMin, bounds: minBounds, oneOf: true}
 	// fnSum wraps a sum of several terms so that it can be divided by.
-	fnSum = &dimFunc{name: "sum", eval: evalFirst, bounds: sumBounds}
+	fnSum = &dimFunc{name: "sum", bounds: sumBounds}
 
 	// DimFuncs names the functions that the text form of a Dim may call.
 	DimFuncs = map[string]func(a, b Dim) Dim{"floordiv": FloorDiv, "ceildiv": CeilDiv, "mod": Mod, "max": MaxOf, "min": MinOf}
@@ -156,6 +156,8 @@ func extreme(fn *dimFunc, a, b Dim) Dim {
 	case diff.NonNeg():
 	case b.Sub(a).NonNeg():
 		larger, smaller = b, a
+	case !diff.integral(): // the parts of a whole number need not be whole
+		return callSorted(fn, a, b)
 	default:
 		left, right := signs(diff)
 		return a.Sub(left).Add(callSorted(fn, left, right))
@@ -230,9 +232,8 @@ func evalMod(a, b int64) (int64, error) {
 	return a % b, nil
 }
 
-func evalMax(a, b int64) (int64, error)   { return max(a, b), nil }
-func evalMin(a, b int64) (int64, error)   { return min(a, b), nil }
-func evalFirst(a, _ int64) (int64, error) { return a, nil }
+func evalMax(a, b int64) (int64, error) { return max(a, b), nil }
+func evalMin(a, b int64) (int64, error) { return min(a, b), nil }
 
 func floorDivBounds(pr *prover, a, b Dim) (lower, upper []Dim) {
 	if c, ok := b.Const(); ok && c > 0 {

@@ -66,6 +66,9 @@ func fromTerms(ts []term) Dim {
 		if ts[i].degree() > maxDegree {
 			return noValue(tooLarge)
 		}
+		if at := slices.IndexFunc(ts[i].factors, isSum); at >= 0 {
+			return expandSum(ts, i, at)
+		}
 		ts[i].key = factorKey(ts[i].factors)
 	}
 	slices.SortStableFunc(ts, compareTerms)
@@ -81,6 +84,22 @@ func fromTerms(ts []term) Dim {
 		}
 	}
 	return normal(out)
+}
+
+// isSum finds a sum that has come up from below the fraction line: there is one
+// form for it, the sum itself.
+func isSum(f factor) bool { return f.a.fn == fnSum && f.exp > 0 }
+
+// expandSum multiplies out the sum that is factor at of term i.
+func expandSum(ts []term, i, at int) Dim {
+	t := ts[i]
+	sum := t.factors[at]
+	t.factors = slices.Delete(slices.Clone(t.factors), at, at+1)
+	part := ofTerm(t)
+	for range sum.exp {
+		part = part.Mul(sum.a.args[0])
+	}
+	return fromTerms(slices.Delete(ts, i, i+1)).Add(part)
 }
 
 // normal wraps sorted, collected terms, if they are within the limits.

@@ -109,7 +109,7 @@ func inferLoop(c *Call) ([]Type, error) {
 	if int64(len(out)) != carry+collect {
 		return nil, Errorf("wrong-arguments", "the body yields %d values, but must yield %d carried and %d collected ones", len(out), carry, collect)
 	}
-	if err := sameTypes(out[:carry], c.In[:carry], "the body", "the start").orNil(); err != nil {
+	if err := sameTypes(out[:carry], c.In[:carry], "the body", "what the loop starts with").orNil(); err != nil {
 		return nil, err
 	}
 	for i := carry; i < carry+collect; i++ {

@@ -50,7 +50,7 @@ func (p *parser) use(s *scope) *Value {
 	p.next()
 	v := s.values[nameKey(t)]
 	if v == nil && p.err == nil {
-		p.fail(t, "bad-ir", "%s is not defined", t.describe()).suggest(t.text, s.names())
+		p.fail(t, "bad-ir", "%s is not defined", t.describe()).suggest("%"+t.text, s.names())
 	}
 	return v
 }
@@ -60,7 +60,7 @@ func (s *scope) names() []string {
 	var names []string
 	for _, v := range append(slices.Clone(s.f.Params), s.f.Body...) {
 		if v.Name != "" {
-			names = append(names, v.Name)
+			names = append(names, "%"+quoteName(v.Name))
 		}
 	}
 	return names
@@ -140,7 +140,7 @@ func (p *parser) checkResults(at token, f *Func, types []Type) {
 		return
 	}
 	if len(types) != len(f.Results) {
-		p.fail(at, "bad-ir", "%d results are declared, %d returned", len(types), len(f.Results))
+		p.fail(at, "bad-ir", "%s declared, %d returned", plural(len(types), "result"), len(f.Results))
 		return
 	}
 	for i, v := range f.Results {
@@ -416,11 +416,11 @@ func (p *parser) finish(s *scope, v *Value, names []token, opTok, typesTok token
 		return
 	}
 	if len(names) > len(c.Out) {
-		p.fail(names[len(c.Out)], "bad-ir", "%s has %d results, but %d names are given", v.Op.Name, len(c.Out), len(names))
+		p.fail(names[len(c.Out)], "bad-ir", "%s has %s, but %d names are given", v.Op.Name, plural(len(c.Out), "result"), len(names))
 		return
 	}
 	if types != nil && len(types) != len(c.Out) {
-		p.fail(typesTok, "bad-ir", "%s has %d results, but %d types are written", v.Op.Name, len(c.Out), len(types))
+		p.fail(typesTok, "bad-ir", "%s has %s, but %d types are written", v.Op.Name, plural(len(c.Out), "result"), len(types))
 		return
 	}
 	for i, t := range types {

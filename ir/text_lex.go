@@ -224,3 +224,11 @@ func (t token) describe() string {
 	}
 	return t.text
 }
+
+// plural counts things: "1 result", "2 results".
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}

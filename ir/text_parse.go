@@ -91,7 +91,7 @@ func (e *parseError) suggest(name string, candidates []string) {
 	}
 }
 
-// note adds what is known about another place.
+// witness adds what is known about another place.
 func (e *parseError) witness(span diag.Span, text string) {
 	e.Witnesses = append(e.Witnesses, diag.Label{Span: span, Text: text})
 }
@@ -197,9 +197,17 @@ func (p *parser) typ() Type {
 		t.Shape = list(p, (*parser).dim)
 	}
 	if err := t.Check(); err != nil && p.err == nil {
-		p.fail(at, "limit", "%s", message(err))
+		p.fail(at, limitOr(err, "bad-ir"), "%s", message(err))
 	}
 	return t
+}
+
+// limitOr is the code of an error that says a limit was passed, else code.
+func limitOr(err error, code string) string {
+	if e, ok := err.(*Error); ok && e.Code == "limit" {
+		return e.Code
+	}
+	return code
 }
 
 // message is the statement of an error, without its code.

@@ -102,7 +102,7 @@ func halfText(d tensor.DType, f float64) string {
 		one.SetFloat(0, v)
 		// 17 digits tell any two float64 apart.
 		if digits == 17 || one.FloatAt(0) == f {
-			return pointed(s)
+			return pointed(strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (w tensorText) build(t Type) (*tensor.T, error) {
 		return nil, fmt.Errorf("one number is not a %s: write a list", t)
 	}
 	if !w.fill && int64(len(w.words)) != want {
-		return nil, fmt.Errorf("%s has %d elements, but %d are written", t, want, len(w.words))
+		return nil, fmt.Errorf("%s has %s, but %d are written", t, plural(int(want), "element"), len(w.words))
 	}
 	v := tensor.New(t.DType, t.Ints()...)
 	if want == 0 {
@@ -202,7 +202,7 @@ func (w tensorText) decode(t Type) (*tensor.T, error) {
 		return nil, errors.New("the constant's base64 is broken")
 	}
 	if want, _ := t.Bytes().Const(); int64(len(data)) != want {
-		return nil, fmt.Errorf("%s has %d bytes, but %d are written", t, want, len(data))
+		return nil, fmt.Errorf("%s has %s, but %d are written", t, plural(int(want), "byte"), len(data))
 	}
 	v := tensor.New(t.DType, t.Ints()...)
 	copy(v.Data, data)
