@@ -82,6 +82,8 @@ func (declHead) decl() {}
 // Annotations returns what stands before the declaration.
 func (d declHead) Annotations() []Annotation { return d.Annots }
 
+func (d declHead) doc() string { return d.Doc }
+
 // place sets what every declaration has; its span begins with its annotations.
 func (d *declHead) place(at diag.Span, doc string, annots []Annotation) {
 	d.At, d.Doc, d.Annots = at, doc, annots
@@ -175,6 +177,8 @@ type RuleDecl struct {
 	Where       []Expr
 	Safe        bool
 	Within      Expr // nil when safe has no tolerance
+
+	safe diag.Span // the word, for the formatter
 }
 
 // ------------------------------------------------------------ statements
@@ -289,7 +293,8 @@ type exprHead struct {
 
 func (exprHead) expr() {}
 
-func (e *exprHead) parens() { e.Parens = true }
+func (e *exprHead) parens()        { e.Parens = true }
+func (e *exprHead) inParens() bool { return e.Parens }
 
 // NumberLit is a number as written: 3, 0x1f, 1_000, 1e-5, 0.5, inf, nan.
 type NumberLit struct {

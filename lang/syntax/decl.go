@@ -268,7 +268,8 @@ func (p *parser) ruleDecl(lex *lexer.PeekingLexer) (placedDecl, error) {
 	d := &RuleDecl{
 		Fusion: kind.Value == "fusion", Name: p.ident(r.Name.Token),
 		Pattern: r.Pattern, Replacement: r.Replacement,
-		Where: r.Where, Safe: r.Safe, Within: r.Within,
+		Where: r.Where, Safe: r.Safe.Value != "", Within: r.Within,
+		safe: p.tokenSpan(r.Safe),
 	}
 	switch {
 	case d.Fusion && d.Replacement != nil:

@@ -87,7 +87,7 @@ type ruleRule struct {
 	Pattern     Expr        `parser:"@@"`
 	Replacement Expr        `parser:"('=>' @@)? Newline?"`
 	Where       []Expr      `parser:"('where' @@ (',' @@)* Newline?)*"`
-	Safe        bool        `parser:"(@'safe'"`
+	Safe        lexer.Token `parser:"(@'safe'"`
 	Within      Expr        `parser:"('within' @@)? Newline?)? '}'"`
 }
 

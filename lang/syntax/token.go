@@ -201,3 +201,19 @@ func startsExpr(t lexer.TokenType) bool {
 	}
 	return false
 }
+
+// opType returns the type of an operator, by its text.
+func opType(text string) lexer.TokenType {
+	if t, ok := words[text]; ok {
+		return t
+	}
+	if text == "" || text[0] >= 128 {
+		return tNewline
+	}
+	for _, t := range punctuation[text[0]] {
+		if tokenTable[t].text == text {
+			return t
+		}
+	}
+	return tNewline
+}
