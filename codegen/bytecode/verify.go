@@ -91,7 +91,7 @@ func (v *verifier) ports(ports []Port, space Space) error {
 			return fault(diag.Loc{}, "", "%s %s has no buffer", space, port.Name)
 		}
 		b := &v.p.Buffers[port.Buffer]
-		if b.Space != space || b.Slot != i || b.Offset != 0 || b.Base >= 0 {
+		if b.Space != space || b.Slot != i || b.Offset != 0 {
 			return fault(diag.Loc{}, "", "%s %s is not the whole of slot %d: %s", space, port.Name, i, v.label(port.Buffer))
 		}
 	}

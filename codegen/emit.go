@@ -1,0 +1,241 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/lower"
+)
+
+// Emit writes a plan as bytecode. It decides nothing: buffers, streams and
+// events are those of the plan, in their order. The program of a plan that
+// Lower made passes bytecode.Verify.
+func Emit(p *lower.Plan) (*bytecode.Program, error) {
+	e := &emitter{
+		out:     &bytecode.Program{Name: p.Name, Arena: p.Arena, Align: p.Align, Events: len(p.Events)},
+		kernels: map[string]int{},
+		weights: map[int]int{},
+	}
+	for _, b := range p.Env {
+		e.out.Env = append(e.out.Env, bytecode.Binding(b))
+	}
+	for _, w := range p.Weights {
+		e.out.Weights = append(e.out.Weights, weightRow(w))
+	}
+	e.out.Functions = []bytecode.Function{{Name: p.Name, Frame: -1}}
+	s := &scope{e: e, p: p}
+	s.placeBuffers()
+	e.out.Inputs, e.out.Outputs = s.ports(p.Inputs), s.ports(p.Outputs)
+	for _, stream := range p.Streams {
+		var code []bytecode.Instr
+		for _, t := range stream.Tasks {
+			code = s.task(code, t)
+		}
+		code = append(code, bytecode.Instr{Op: bytecode.End})
+		e.out.Functions[0].Streams = append(e.out.Functions[0].Streams, bytecode.Stream{Name: stream.Name, Code: code})
+	}
+	return e.out, nil
+}
+
+// An emitter gathers the tables of the program.
+type emitter struct {
+	out     *bytecode.Program
+	kernels map[string]int // by text
+	weights map[int]int    // the buffer of each weight
+}
+
+func weightRow(w lower.Weight) bytecode.Weight {
+	if w.Data != nil {
+		return bytecode.NewWeight(w.Name, w.Data)
+	}
+	return bytecode.Weight{Name: w.Name, Type: typeOf(w.Type)}
+}
+
+func typeOf(t ir.Type) bytecode.Type {
+	if t.Absent() {
+		return bytecode.Type{Shape: []int{}}
+	}
+	return bytecode.Type{DType: t.DType, Shape: t.Ints()}
+}
+
+func typesOf(list []ir.Type) []bytecode.Type {
+	out := make([]bytecode.Type, len(list))
+	for i, t := range list {
+		out[i] = typeOf(t)
+	}
+	return out
+}
+
+// kernel returns the index of the kernel that runs a task; tasks that differ
+// only in their operands share one.
+func (e *emitter) kernel(t *lower.Task) int {
+	k := bytecode.Kernel{
+		Op: t.Call.Op.Name, Attrs: attrsText(t.Call), Unit: lower.UnitName(t.Unit),
+		In: typesOf(t.Call.In), Out: typesOf(t.Call.Out),
+	}
+	key := kernelKey(&k)
+	i, ok := e.kernels[key]
+	if !ok {
+		i = len(e.out.Kernels)
+		e.kernels[key] = i
+		e.out.Kernels = append(e.out.Kernels, k)
+	}
+	return i
+}
+
+func kernelKey(k *bytecode.Kernel) string {
+	var b strings.Builder
+	b.WriteString(k.Op + " {" + k.Attrs + "} " + k.Unit)
+	for _, t := range k.In {
+		b.WriteString(" " + t.String())
+	}
+	b.WriteString(" ->")
+	for _, t := range k.Out {
+		b.WriteString(" " + t.String())
+	}
+	return b.String()
+}
+
+// attrsText prints the attributes that differ from the defaults, as the text
+// form of the IR has them between braces.
+func attrsText(c *ir.Call) string {
+	var parts []string
+	for i, a := range c.Op.Attrs {
+		if l := c.Attrs[i]; !l.Equal(a.Default) {
+			parts = append(parts, a.Name+"="+l.String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A scope is one plan on its way into the program: where its buffers are.
+type scope struct {
+	e       *emitter
+	p       *lower.Plan
+	buffers []int // by the plan's index
+	// Of a body: where its arena begins, and which buffers stand for its
+	// parameters and results.
+	offset   int64
+	args     []int
+	results  []int
+	inFrame  bool
+	function int
+}
+
+// placeBuffers gives every buffer of the plan its place in the program.
+func (s *scope) placeBuffers() {
+	s.buffers = make([]int, len(s.p.Buffers))
+	for i := range s.p.Buffers {
+		s.buffers[i] = s.place(&s.p.Buffers[i])
+	}
+}
+
+// place finds or makes the program's buffer for one of the plan. In a body,
+// parameters and results are buffers of the code around it.
+func (s *scope) place(b *lower.Buffer) int {
+	row := bytecode.Buffer{
+		Space: spaces[b.Space], Slot: b.Slot, Offset: b.Offset, Size: b.Size,
+		Type: typeOf(b.Type), Base: -1, Name: b.Name,
+	}
+	switch {
+	case b.Base >= 0:
+		return s.view(row, s.buffers[b.Base])
+	case b.Space == lower.Weights:
+		return s.weight(row)
+	case b.Space == lower.Arena:
+		row.Offset += s.offset
+	case s.inFrame && b.Space == lower.Input:
+		return s.view(row, s.args[b.Slot])
+	case s.inFrame && b.Space == lower.Output:
+		return s.view(row, s.results[b.Slot])
+	}
+	return s.add(row)
+}
+
+// spaces maps the planner's words for memory to those of the bytecode.
+var spaces = map[lower.Space]bytecode.Space{
+	lower.Input: bytecode.InputSpace, lower.Output: bytecode.OutputSpace,
+	lower.Weights: bytecode.WeightSpace, lower.Arena: bytecode.ArenaSpace,
+}
+
+func (s *scope) add(row bytecode.Buffer) int {
+	s.e.out.Buffers = append(s.e.out.Buffers, row)
+	return len(s.e.out.Buffers) - 1
+}
+
+// weight returns the one buffer of a weight.
+func (s *scope) weight(row bytecode.Buffer) int {
+	if id, ok := s.e.weights[row.Slot]; ok {
+		return id
+	}
+	id := s.add(row)
+	s.e.weights[row.Slot] = id
+	return id
+}
+
+// view shows the memory of buffer of under row's type: of itself, if it has
+// that type.
+func (s *scope) view(row bytecode.Buffer, of int) int {
+	base := s.root(of)
+	b := s.e.out.Buffers[base]
+	if s.e.out.Buffers[of].Type.Equal(row.Type) && (s.inFrame || row.Name == s.e.out.Buffers[of].Name) {
+		return of
+	}
+	row.Space, row.Slot, row.Offset, row.Base = b.Space, b.Slot, s.e.out.Buffers[of].Offset, base
+	return s.add(row)
+}
+
+func (s *scope) root(b int) int {
+	if base := s.e.out.Buffers[b].Base; base >= 0 {
+		return base
+	}
+	return b
+}
+
+func (s *scope) ports(list []lower.Port) []bytecode.Port {
+	out := make([]bytecode.Port, len(list))
+	for i, p := range list {
+		out[i] = bytecode.Port{Name: p.Name, Buffer: s.buffers[p.Buffer]}
+	}
+	return out
+}
+
+// of maps a list of the plan's buffers.
+func (s *scope) of(list []int) []int {
+	out := make([]int, len(list))
+	for i, b := range list {
+		out[i] = bytecode.Absent
+		if b >= 0 {
+			out[i] = s.buffers[b]
+		}
+	}
+	return out
+}
+
+// task appends the code of a task: the waits, the work, the post.
+func (s *scope) task(code []bytecode.Instr, i int) []bytecode.Instr {
+	t := &s.p.Tasks[i]
+	for _, e := range t.Waits {
+		code = append(code, bytecode.Instr{Op: bytecode.Wait, Index: e})
+	}
+	site := bytecode.Instr{Task: i, Pos: t.Pos}
+	switch {
+	case t.Region != nil:
+		code = s.region(code, t, site)
+	case t.Call == nil:
+		code = append(code, copyOf(site, s.buffers[t.Out[0]], s.buffers[t.In[0]]))
+	default:
+		site.Op, site.Index, site.Out, site.In = bytecode.Exec, s.e.kernel(t), s.of(t.Out), s.of(t.In)
+		code = append(code, site)
+	}
+	if t.Post >= 0 {
+		code = append(code, bytecode.Instr{Op: bytecode.Post, Index: t.Post})
+	}
+	return code
+}
+
+func copyOf(site bytecode.Instr, to, from int) bytecode.Instr {
+	site.Op, site.Out, site.In = bytecode.Copy, []int{to}, []int{from}
+	return site
+}

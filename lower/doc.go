@@ -1,0 +1,35 @@
+// Package lower turns a function of the IR into a plan: which unit does the
+// work of each value, on which stream and in which order, where each value
+// lies in memory, and who waits for whom.
+//
+//	func @ffn(%x: f32[B,256]) -> f32[B,1024] {       tasks @ffn  with B=64
+//	  %n = layernorm %x, %g, %b : f32[B,256]     =>    t0  vector  layernorm  %n <- %x %g %b
+//	  %u = matmul %n, %w : f32[B,1024]                 t1  cube    matmul     %u <- %n %w      after t0
+//	  return %u                                      streams @ffn  with B=64
+//	}                                                  cube0:   wait e0, t1
+//	                                                   vector0: t0, post e0
+//
+// A plan is for one binding of the symbols: all sizes in it are numbers.
+//
+// Every value is one task on the unit of its operator's row, but for inputs,
+// parameters and constants, which are there already, and views (reshape,
+// squeeze), which share the memory of their argument. Results are made in the
+// caller's memory; only where that can't be (an input that is returned, one
+// value returned twice) does a copy follow. A region is one task; its bodies
+// are plans of their own whose arenas share a buffer, the frame, that lives as
+// long as the task.
+//
+// Invariants:
+//   - tasks stand in program order, and every wait is for an earlier task, so
+//     that no plan can deadlock;
+//   - two buffers overlap only if their lives in program order do not, and
+//     where the later one's task is on another stream, events keep that order;
+//   - every event has a waiter, and none can be left out;
+//   - the time is n log n in the number of values, and nothing recurses but
+//     over nested regions;
+//   - nothing depends on map order, so that a function has one plan.
+//
+// Absent on purpose: rewriting (a plan computes exactly the IR that it was
+// given), kernels and their choice (the VM binds them), and trust: the
+// bytecode's verifier proves the plan again without this package.
+package lower

@@ -1,0 +1,388 @@
+package lower
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+)
+
+// Lower plans f for one binding of its symbols: it makes a task of every value
+// that needs work, gives it to a stream, places every result in memory, and
+// adds the events without which two streams would disagree. f is verified IR
+// and is not changed. An error, a *diag.Diagnostic, means that the sizes do not
+// go together: an assertion of f fails, or a size becomes negative or too
+// large.
+func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
+	if opts.Align == 0 {
+		opts.Align = defaultAlign
+	}
+	table := &weightTable{slots: map[*ir.Value]int{}}
+	b := newBuilder(f, env, opts, table)
+	if err := b.lower(); err != nil {
+		return nil, err
+	}
+	p := b.plan
+	p.Name, p.Env, p.Weights = f.Name, bindings(env), table.list
+	p.assignStreams(opts.OneStream)
+	p.placeEvents()
+	return p, nil
+}
+
+// A weightTable gathers the weights of a function and all its bodies.
+type weightTable struct {
+	slots map[*ir.Value]int
+	list  []Weight
+}
+
+// A builder turns one function, or the body of a region, into a plan.
+type builder struct {
+	f       *ir.Func
+	env     ir.Env
+	opts    Options
+	plan    *Plan
+	names   map[*ir.Value]string
+	buffers map[*ir.Value]int
+	results map[*ir.Value][]*ir.Value // by producer: the values of its further results
+	// loop is set for the bodies of loops, whose results stay in the frame and
+	// whose parameters 1 to carry are carried values.
+	loop  bool
+	count bool // parameter 0 is the counter of a loop
+	carry int
+}
+
+func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable) *builder {
+	return &builder{
+		f: f, env: env, opts: opts, names: f.Names(),
+		plan:    &Plan{Align: opts.Align, weights: table, env: env},
+		buffers: make(map[*ir.Value]int, len(f.Body)+len(f.Params)),
+		results: map[*ir.Value][]*ir.Value{},
+	}
+}
+
+// lower makes tasks and buffers, and places the buffers.
+func (b *builder) lower() error {
+	if err := checkAsserts(b.f, b.env); err != nil {
+		return err
+	}
+	for i, v := range b.f.Params {
+		if err := b.input(i, v); err != nil {
+			return err
+		}
+	}
+	for _, v := range b.f.Body {
+		if v.Op.Flags&ir.Projection != 0 {
+			b.results[v.Args[0]] = append(b.results[v.Args[0]], v)
+		}
+	}
+	for _, v := range b.f.Body {
+		if err := b.value(v); err != nil {
+			return err
+		}
+	}
+	if err := b.finish(); err != nil {
+		return err
+	}
+	b.plan.placeBuffers()
+	return nil
+}
+
+// input makes the buffer of a parameter. The counter of a loop lies in the
+// frame of the body, all its life.
+func (b *builder) input(i int, v *ir.Value) error {
+	t, err := b.bind(v, v.Type)
+	if err != nil {
+		return err
+	}
+	buf := Buffer{Space: Input, Slot: i, Type: t, Name: b.names[v]}
+	if b.count && i == 0 {
+		buf.Space, buf.Slot, buf.First = Arena, 0, -1
+	}
+	id := b.buffer(buf)
+	if buf.Space == Arena {
+		b.plan.extend(id, math.MaxInt)
+	}
+	b.buffers[v] = id
+	b.plan.Inputs = append(b.plan.Inputs, Port{v.Name, id})
+	return nil
+}
+
+// buffer adds a buffer that nothing reads yet.
+func (b *builder) buffer(buf Buffer) int {
+	n, _ := buf.Type.Bytes().Const()
+	buf.Size, buf.Base, buf.Reuses = n, -1, -1
+	buf.Last = buf.First
+	b.plan.Buffers = append(b.plan.Buffers, buf)
+	return len(b.plan.Buffers) - 1
+}
+
+// bind puts numbers into a type, or says which value can't have them.
+func (b *builder) bind(v *ir.Value, t ir.Type) (ir.Type, error) {
+	bound, err := t.Bind(b.env)
+	if err == nil {
+		err = bound.Check()
+	}
+	if err != nil {
+		return bound, failure(v, err)
+	}
+	return bound, nil
+}
+
+// failure says where binding went wrong.
+func failure(v *ir.Value, err error) error {
+	var done *diag.Diagnostic
+	if errors.As(err, &done) {
+		return done
+	}
+	d := &diag.Diagnostic{Code: "dimension-mismatch", Loc: v.Pos, Subject: v.Op.Name, Message: err.Error()}
+	var e *ir.Error
+	if errors.As(err, &e) {
+		d.Code, d.Message, d.Notes, d.Helps = e.Code, e.Msg, e.Notes, e.Helps
+	}
+	return d
+}
+
+// value lowers one value of the body.
+func (b *builder) value(v *ir.Value) error {
+	switch {
+	case v.Op.Flags&ir.Projection != 0, v.Op == ir.Param, v.Op == ir.Const:
+		return nil // made by its producer, or where it is first read
+	case v.Op.Flags&ir.View != 0:
+		return b.view(v)
+	case v.Op.Class == ir.Region:
+		return b.region(v)
+	}
+	return b.task(v)
+}
+
+// read returns the buffer that holds v, and notes that the next task reads it.
+func (b *builder) read(v *ir.Value) (int, error) {
+	if v == nil {
+		return -1, nil
+	}
+	id, err := b.lookup(v)
+	if err == nil {
+		b.plan.extend(id, len(b.plan.Tasks))
+	}
+	return id, err
+}
+
+// lookup returns the buffer of a value; a weight gets one when it is first
+// asked for, so that weights nobody reads are never loaded.
+func (b *builder) lookup(v *ir.Value) (int, error) {
+	if id, ok := b.buffers[v]; ok {
+		return id, nil
+	}
+	if v.Op != ir.Param && v.Op != ir.Const {
+		return 0, failure(v, fmt.Errorf("%s is read before it is made", b.names[v]))
+	}
+	t, err := b.bind(v, v.Type)
+	if err != nil {
+		return 0, err
+	}
+	id := b.buffer(Buffer{Space: Weights, Slot: b.plan.weights.slot(v, t, b.names[v]), Type: t, Name: b.names[v]})
+	b.buffers[v] = id
+	return id, nil
+}
+
+func (w *weightTable) slot(v *ir.Value, t ir.Type, name string) int {
+	if slot, ok := w.slots[v]; ok {
+		return slot
+	}
+	weight := Weight{Name: name, Type: t, Init: v}
+	if v.Op == ir.Const {
+		weight.Data = v.Call().Attr("value").Tensor
+	} else {
+		weight.Name = v.Key()
+	}
+	w.slots[v] = len(w.list)
+	w.list = append(w.list, weight)
+	return w.slots[v]
+}
+
+// extend keeps a buffer's memory alive up to a task.
+func (p *Plan) extend(buffer, task int) {
+	r := p.root(buffer)
+	p.Buffers[r].Last = max(p.Buffers[r].Last, task)
+}
+
+// view gives v the memory of its argument. It costs no task; the base lives as
+// long as its views.
+func (b *builder) view(v *ir.Value) error {
+	t, err := b.bind(v, v.Type)
+	if err != nil {
+		return err
+	}
+	of, err := b.lookup(v.Args[0])
+	if err != nil {
+		return err
+	}
+	base := b.plan.root(of)
+	if n, _ := t.Bytes().Const(); n != b.plan.Buffers[base].Size {
+		return b.task(v) // not the whole of its argument
+	}
+	id := b.buffer(Buffer{Space: b.plan.Buffers[base].Space, Slot: b.plan.Buffers[base].Slot, Type: t, Name: b.names[v]})
+	b.plan.Buffers[id].Base = base
+	b.buffers[v] = id
+	return nil
+}
+
+// call returns v as a call without symbols, results included.
+func (b *builder) call(v *ir.Value) (*ir.Call, error) {
+	c := v.Call()
+	if err := ir.InferCall(c); err != nil {
+		return nil, failure(v, err)
+	}
+	bound, err := c.Bind(b.env)
+	if err != nil {
+		return nil, failure(v, err)
+	}
+	return bound, nil
+}
+
+// task makes the task of a value and the buffers of its results.
+func (b *builder) task(v *ir.Value) error {
+	c, err := b.call(v)
+	if err != nil {
+		return err
+	}
+	return b.addTask(v, Task{Name: v.Op.Name, Unit: v.Op.Unit, Call: c})
+}
+
+// addTask fills in what all tasks have: arguments, results, cost.
+func (b *builder) addTask(v *ir.Value, t Task) error {
+	for _, a := range v.Args {
+		id, err := b.read(a)
+		if err != nil {
+			return err
+		}
+		t.In = append(t.In, id)
+	}
+	at := len(b.plan.Tasks)
+	for i, typ := range t.Call.Out {
+		id := b.buffer(Buffer{Space: Arena, Type: typ, First: at})
+		t.Out = append(t.Out, id)
+		if r := b.result(v, i); r != nil {
+			b.plan.Buffers[id].Name = b.names[r]
+			b.buffers[r] = id
+		}
+	}
+	t.Cost, t.Pos, t.Post = t.Call.Cost(), v.Pos, -1
+	b.plan.Tasks = append(b.plan.Tasks, t)
+	return nil
+}
+
+// result returns the value that is result i of v; nil: nobody reads it.
+func (b *builder) result(v *ir.Value, i int) *ir.Value {
+	if i == 0 {
+		return v
+	}
+	for _, r := range b.results[v] {
+		if r.Index() == i {
+			return r
+		}
+	}
+	return nil
+}
+
+// finish gives each result of the function a buffer of its own, in which it is
+// made where that is possible: the memory of a value can be one output only,
+// and that of inputs and weights none.
+func (b *builder) finish() error {
+	p := b.plan
+	for i, v := range b.f.Results {
+		id, err := b.lookup(v)
+		if err != nil {
+			return err
+		}
+		r := p.root(id)
+		switch {
+		case b.loop:
+			id = b.keep(i, id)
+		case p.Buffers[r].Space == Arena && p.Buffers[r].First >= 0:
+			p.Buffers[r].Space, p.Buffers[r].Slot = Output, i
+			p.Buffers[id].Space, p.Buffers[id].Slot = Output, i
+		default:
+			id = b.copy(id, Buffer{Space: Output, Slot: i}, v)
+		}
+		p.Outputs = append(p.Outputs, Port{b.resultName(i), id})
+	}
+	// Views of a base that became an output lie there too.
+	for i := range p.Buffers {
+		if base := p.Buffers[i].Base; base >= 0 {
+			p.Buffers[i].Space, p.Buffers[i].Slot = p.Buffers[base].Space, p.Buffers[base].Slot
+		}
+	}
+	return nil
+}
+
+func (b *builder) resultName(i int) string {
+	if i < len(b.f.ResultNames) {
+		return b.f.ResultNames[i]
+	}
+	return fmt.Sprintf("out%d", i)
+}
+
+// keep makes a result of a loop's body last until the end of the body, when it
+// is copied to where the next round or the caller finds it. A carried value
+// that moves to another place (h, c = c, h) is copied before: its own place may
+// be overwritten by then.
+func (b *builder) keep(i, id int) int {
+	p := b.plan
+	r := &p.Buffers[p.root(id)]
+	first := 0 // the first carried parameter
+	if b.count {
+		first = 1
+	}
+	if moved := r.Slot - first; r.Space == Input && moved >= 0 && moved < b.carry && moved != i && i < b.carry {
+		id = b.copy(id, Buffer{Space: Arena}, b.f.Results[i])
+	}
+	p.extend(id, math.MaxInt)
+	return id
+}
+
+// copy adds a task that copies a buffer into a new one.
+func (b *builder) copy(from int, to Buffer, v *ir.Value) int {
+	p := b.plan
+	at := len(p.Tasks)
+	p.extend(from, at)
+	to.Type, to.Name, to.First = p.Buffers[from].Type, p.Buffers[from].Name, at
+	id := b.buffer(to)
+	n := p.Buffers[from].Size
+	p.Tasks = append(p.Tasks, Task{
+		Name: "copy", Unit: ir.DMA, In: []int{from}, Out: []int{id},
+		Cost: ir.Cost{In: n, Out: n}, Pos: v.Pos, Post: -1,
+	})
+	return id
+}
+
+// relations is what the words of an Assert mean.
+var relations = map[string]func(a, b int64) bool{
+	"==": func(a, b int64) bool { return a == b },
+	"<=": func(a, b int64) bool { return a <= b },
+	"%":  func(a, b int64) bool { return b != 0 && a%b == 0 },
+}
+
+// checkAsserts checks the relations that could not be proved for all sizes.
+func checkAsserts(f *ir.Func, env ir.Env) error {
+	for _, a := range f.Asserts {
+		l, err := a.Left.Eval(env)
+		if err != nil {
+			return assertFailure(a, err.Error())
+		}
+		r, err := a.Right.Eval(env)
+		if err != nil {
+			return assertFailure(a, err.Error())
+		}
+		if holds := relations[a.Rel]; holds == nil || !holds(l, r) {
+			return assertFailure(a, fmt.Sprintf("%s %s %s does not hold: %d and %d", a.Left, a.Rel, a.Right, l, r))
+		}
+	}
+	return nil
+}
+
+func assertFailure(a ir.Assert, message string) error {
+	return &diag.Diagnostic{Code: "dimension-mismatch", Loc: a.Pos, Subject: a.What, Message: message}
+}

@@ -1,0 +1,124 @@
+package lower
+
+// An ordered map is a treap: a search tree by key that is also a heap by
+// random priorities, which keeps it shallow. Priorities come from a fixed
+// sequence, so that the same operations always make the same tree.
+type ordered[V any] struct {
+	nodes []node[V]
+	root  int32
+	free  []int32
+	seed  uint64
+}
+
+// A key sorts by its first number, then by its second.
+type key [2]int64
+
+func (k key) less(l key) bool { return k[0] < l[0] || k[0] == l[0] && k[1] < l[1] }
+
+type node[V any] struct {
+	key         key
+	value       V
+	priority    uint64
+	left, right int32
+}
+
+const none = 0 // node 0 is never used
+
+func newOrdered[V any]() *ordered[V] {
+	return &ordered[V]{nodes: make([]node[V], 1), seed: 0x9e3779b97f4a7c15}
+}
+
+// random is xorshift64 (Marsaglia 2003).
+func (o *ordered[V]) random() uint64 {
+	o.seed ^= o.seed << 13
+	o.seed ^= o.seed >> 7
+	o.seed ^= o.seed << 17
+	return o.seed
+}
+
+// insert adds a key that is not there.
+func (o *ordered[V]) insert(k key, v V) {
+	var n int32
+	if last := len(o.free) - 1; last >= 0 {
+		n, o.free = o.free[last], o.free[:last]
+	} else {
+		n = int32(len(o.nodes))
+		o.nodes = append(o.nodes, node[V]{})
+	}
+	o.nodes[n] = node[V]{key: k, value: v, priority: o.random()}
+	left, right := o.split(o.root, k)
+	o.root = o.merge(o.merge(left, n), right)
+}
+
+// remove takes out a key that is there.
+func (o *ordered[V]) remove(k key) {
+	at := &o.root
+	for *at != none && o.nodes[*at].key != k {
+		if k.less(o.nodes[*at].key) {
+			at = &o.nodes[*at].left
+		} else {
+			at = &o.nodes[*at].right
+		}
+	}
+	if n := *at; n != none {
+		*at = o.merge(o.nodes[n].left, o.nodes[n].right)
+		o.free = append(o.free, n)
+	}
+}
+
+// ceil finds the smallest key that is at least k.
+func (o *ordered[V]) ceil(k key) (key, V, bool) {
+	best := int32(none)
+	for n := o.root; n != none; {
+		if o.nodes[n].key.less(k) {
+			n = o.nodes[n].right
+		} else {
+			best, n = n, o.nodes[n].left
+		}
+	}
+	return o.nodes[best].key, o.nodes[best].value, best != none
+}
+
+// below finds the largest key that is less than k.
+func (o *ordered[V]) below(k key) (key, V, bool) {
+	best := int32(none)
+	for n := o.root; n != none; {
+		if o.nodes[n].key.less(k) {
+			best, n = n, o.nodes[n].right
+		} else {
+			n = o.nodes[n].left
+		}
+	}
+	return o.nodes[best].key, o.nodes[best].value, best != none
+}
+
+// split parts a tree into the keys below k and the others. It recurses over
+// the tree's depth, which is logarithmic.
+func (o *ordered[V]) split(n int32, k key) (left, right int32) {
+	if n == none {
+		return none, none
+	}
+	if o.nodes[n].key.less(k) {
+		l, r := o.split(o.nodes[n].right, k)
+		o.nodes[n].right = l
+		return n, r
+	}
+	l, r := o.split(o.nodes[n].left, k)
+	o.nodes[n].left = r
+	return l, n
+}
+
+// merge joins two trees, all keys of a below all of b.
+func (o *ordered[V]) merge(a, b int32) int32 {
+	switch {
+	case a == none:
+		return b
+	case b == none:
+		return a
+	case o.nodes[a].priority > o.nodes[b].priority:
+		o.nodes[a].right = o.merge(o.nodes[a].right, b)
+		return a
+	}
+	o.nodes[b].left = o.merge(a, o.nodes[b].left)
+	return b
+}

@@ -1,0 +1,146 @@
+package lower
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// A Plan is a function with everything decided that running it needs: tasks
+// in program order, the stream of each, where each value lies, and which task
+// has to wait for which. Tasks, buffers, streams and events refer to each
+// other by index. The body of a region has a Plan too, with one stream.
+type Plan struct {
+	Name    string
+	Env     []Binding // the symbols' sizes, by name
+	Tasks   []Task
+	Buffers []Buffer
+	Streams []Stream
+	Events  []int    // the task that posts each event
+	Weights []Weight // of this function and its bodies; a body's Plan has none
+	Inputs  []Port
+	Outputs []Port
+
+	Align   int64
+	Arena   int64 // bytes of the arena
+	MaxLive int64 // the largest sum of bytes that are live at once: no arena can be smaller
+	Sum     int64 // bytes without any reuse
+
+	weights *weightTable
+	env     ir.Env
+}
+
+// A Binding is a symbol and the size it was bound to.
+type Binding struct {
+	Symbol string
+	Size   int64
+}
+
+// A Port is an input or result by name.
+type Port struct {
+	Name   string
+	Buffer int
+}
+
+// A Space is a kind of memory.
+type Space uint8
+
+const (
+	Input  Space = iota // given by the caller; in a body: argument Slot of the region
+	Output              // owned by the caller; in a body: result Slot of the region
+	Weights
+	Arena
+)
+
+// A Buffer is where a value lies. A view has the offset of its base.
+type Buffer struct {
+	Space  Space
+	Slot   int   // which input, output or weight
+	Offset int64 // in the arena
+	Size   int64 // bytes
+	Type   ir.Type
+	Base   int    // the buffer whose memory this is; -1: its own
+	Name   string // of the value, as the IR prints it
+
+	First, Last int // the tasks that write and last read it, views included
+	Reuses      int // a buffer that lay there before; -1: none
+}
+
+// A Weight is a parameter, or a constant with its value.
+type Weight struct {
+	Name string // for a parameter the key in the weights file
+	Type ir.Type
+	Data *tensor.T // nil: a parameter
+	Init *ir.Value // the value that declares it
+}
+
+// A Task is the work of one value, or a copy.
+type Task struct {
+	Name   string // for the listings: the operator, or the rule of a fused region
+	Unit   ir.Unit
+	Call   *ir.Call // without symbols; nil: copy In[0] to Out[0]
+	Region *Region  // set for an operator with bodies
+	In     []int    // buffers; -1: an argument that is absent
+	Out    []int    // one for each result
+	Cost   ir.Cost
+	Pos    diag.Loc
+	After  []int // the tasks whose results it reads, ascending
+
+	Stream int
+	Waits  []int // events, before it begins
+	Post   int   // the event when it is done; -1: nobody waits
+}
+
+// A Region is what a task with bodies needs besides.
+type Region struct {
+	Kind   RegionKind
+	Bodies []*Plan
+	Frame  int // the buffer that holds the bodies' arenas; -1: they need none
+	// Of a loop: its range (To is Unbounded if only the condition ends it) and
+	// how many values are carried.
+	From, To int64
+	Carry    int
+}
+
+// A Stream is a sequence of tasks that run one after the other on a unit.
+type Stream struct {
+	Name  string
+	Unit  ir.Unit
+	Tasks []int
+}
+
+// Options steer lowering. The zero value is the default.
+type Options struct {
+	Align     int64 // of arena offsets, a power of two; 0 means 64
+	OneStream bool  // run all units' tasks on one stream
+}
+
+// defaultAlign is one cache line, and the width of the widest vector register.
+const defaultAlign = 64
+
+// unitNames are the words for units in listings and stream names.
+var unitNames = [...]string{ir.Cube: "cube", ir.Vector: "vector", ir.Scalar: "scalar", ir.DMA: "dma"}
+
+// UnitName is the word for a unit: cube, vector, scalar, dma.
+func UnitName(u ir.Unit) string { return unitNames[u] }
+
+// root is the buffer whose memory b is.
+func (p *Plan) root(b int) int {
+	if base := p.Buffers[b].Base; base >= 0 {
+		return base
+	}
+	return b
+}
+
+// bindings lists an environment by name.
+func bindings(env ir.Env) []Binding {
+	out := make([]Binding, 0, len(env))
+	for s, n := range env {
+		out = append(out, Binding{s, n})
+	}
+	slices.SortFunc(out, func(a, b Binding) int { return cmp.Compare(a.Symbol, b.Symbol) })
+	return out
+}

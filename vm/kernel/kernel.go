@@ -1,0 +1,61 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// A Kind says how far a kernel is from the operator's definition.
+type Kind uint8
+
+const (
+	Reference Kind = iota // the operator's own evaluation
+	Generic               // portable Go
+	Fast                  // assembly
+)
+
+func (k Kind) String() string {
+	return [...]string{Reference: "reference", Generic: "generic", Fast: "fast"}[k]
+}
+
+// A Kernel is one row: code for the calls of one operator that it accepts.
+type Kernel struct {
+	For  string // the operator's name; empty: any operator
+	Name string // op/dtype/isa: "matmul/f32/avx2"; of a row for any operator the part behind the operator
+	Kind Kind
+	// Accept reports whether the kernel can run a call without symbols. Nil: any
+	// call.
+	Accept func(*ir.Call) bool
+	// Run computes the results of a call into out, whose tensors have the types
+	// of c.Out. An argument that is absent is nil. An error is an *ir.Error.
+	Run func(c *ir.Call, out, in []*tensor.T) error
+}
+
+// table holds every kernel, those of one operator in order of preference and
+// the rows for any operator last.
+var table = []*Kernel{
+	reference,
+}
+
+// Table lists the kernels. The slice must not be changed.
+func Table() []*Kernel { return table }
+
+// NameFor is the full name of the kernel when it runs an operator:
+// "softmax/any/reference".
+func (k *Kernel) NameFor(op *ir.Op) string {
+	if k.For != "" {
+		return k.Name
+	}
+	return op.Name + "/" + k.Name
+}
+
+// Select returns the first kernel that accepts the call; there always is one
+// for an operator that has an evaluation.
+func Select(c *ir.Call) *Kernel {
+	for _, k := range table {
+		if (k.For == "" || k.For == c.Op.Name) && (k.Accept == nil || k.Accept(c)) {
+			return k
+		}
+	}
+	return nil
+}
