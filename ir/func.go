@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
@@ -96,7 +97,8 @@ func (f *Func) NewInput(name string, t Type) *Value {
 }
 
 // Add appends a call of op to f and returns its results. attrs has one Lit for
-// each of op.Attrs; nil means the defaults. The error is an *Error.
+// each of op.Attrs; nil means the defaults. What the call takes on trust is
+// added to f.Asserts, without a place. The error is an *Error.
 func (f *Func) Add(op *Op, args []*Value, attrs []Lit, bodies ...*Func) ([]*Value, error) {
 	if attrs == nil {
 		attrs = op.Defaults()
@@ -106,6 +108,7 @@ func (f *Func) Add(op *Op, args []*Value, attrs []Lit, bodies ...*Func) ([]*Valu
 	if err := InferCall(c); err != nil {
 		return nil, err
 	}
+	f.require(c)
 	v.Type = c.Out[0]
 	f.Body = append(f.Body, v)
 	results := []*Value{v}
@@ -115,6 +118,28 @@ func (f *Func) Add(op *Op, args []*Value, attrs []Lit, bodies ...*Func) ([]*Valu
 		results = append(results, r)
 	}
 	return results, nil
+}
+
+// require adds the relations that c relies on to f, each of them once.
+func (f *Func) require(c *Call) {
+	var as []Assert
+	if c.Op.Asserts != nil {
+		as = c.Op.Asserts(c)
+	}
+	for _, t := range c.Out {
+		for _, d := range t.Shape {
+			if !d.NonNeg() {
+				as = append(as, Assert{Left: N(0), Rel: "<=", Right: d})
+			}
+		}
+	}
+	for _, a := range as {
+		same := func(b Assert) bool { return b.Rel == a.Rel && b.Left.Equal(a.Left) && b.Right.Equal(a.Right) }
+		if !slices.ContainsFunc(f.Asserts, same) {
+			a.What = c.Op.Name
+			f.Asserts = append(f.Asserts, a)
+		}
+	}
 }
 
 // trimAbsent drops absent arguments at the end, so that one call has one form.

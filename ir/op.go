@@ -2,6 +2,7 @@ package ir
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
 )
@@ -24,6 +25,10 @@ type Op struct {
 	// argument types, Attrs every attribute (defaults filled in), Bodies the
 	// regions. Dimensions may be symbolic.
 	Infer func(*Call) ([]Type, error)
+	// Asserts lists relations between sizes that a call which Infer has passed
+	// relies on and that could be neither proved nor refuted; nil: none. That no
+	// size of a result is negative is asked for every operator.
+	Asserts func(*Call) []Assert
 	// Cost counts work of a call without symbols. Nil: one flop an element of
 	// the first result, and the bytes of arguments and results.
 	Cost func(*Call) Cost
@@ -77,6 +82,20 @@ const (
 	Scalar
 	DMA
 )
+
+var (
+	classNames = [...]string{Elementwise: "elementwise", Reduce: "reduce", Contract: "contract", Move: "move", Source: "source", Region: "region"}
+	unitNames  = [...]string{Vector: "vector", Cube: "cube", Scalar: "scalar", DMA: "dma"}
+)
+
+func (c Class) String() string { return classNames[c] }
+func (u Unit) String() string  { return unitNames[u] }
+
+// ParseUnit finds a unit by its name.
+func ParseUnit(name string) (Unit, bool) {
+	i := slices.Index(unitNames[:], name)
+	return Unit(max(i, 0)), i >= 0
+}
 
 // Flags are properties that passes and lowering ask for.
 type Flags uint8

@@ -135,43 +135,34 @@ func update(x *tensor.T, at []int, u *tensor.T, reduce string) *tensor.T {
 
 // updaters is, by the kind of dtype, the arithmetic that is exact for it.
 var updaters = [...]func(out *tensor.T, at []int, u *tensor.T, reduce string){
-	tensor.Float:    updateBy((*tensor.T).Floats, (*tensor.T).SetFloat, foldFloats),
-	tensor.Signed:   updateBy((*tensor.T).Ints, (*tensor.T).SetInt, foldInts[int64]()),
-	tensor.Unsigned: updateBy((*tensor.T).Uints, (*tensor.T).SetUint, foldInts[uint64]()),
-	tensor.Logical:  updateBy((*tensor.T).Ints, (*tensor.T).SetInt, foldInts[int64]()),
+	tensor.Float:    updateBy(asFloats, foldsOf[float64]()),
+	tensor.Signed:   updateBy(asInts, foldsOf[int64]()),
+	tensor.Unsigned: updateBy(asUints, foldsOf[uint64]()),
+	tensor.Logical:  updateBy(asInts, foldsOf[int64]()),
 }
 
-// foldFloats are the reductions of floats; max and min propagate NaN.
-var foldFloats = map[string]func(a, b float64) float64{
-	"add": func(a, b float64) float64 { return a + b },
-	"mul": func(a, b float64) float64 { return a * b },
-	"max": func(a, b float64) float64 { return max(a, b) },
-	"min": func(a, b float64) float64 { return min(a, b) },
-}
-
-func foldInts[E int64 | uint64]() map[string]func(a, b E) E {
-	return map[string]func(a, b E) E{
-		"add": func(a, b E) E { return a + b },
-		"mul": func(a, b E) E { return a * b },
-		"max": func(a, b E) E { return max(a, b) },
-		"min": func(a, b E) E { return min(a, b) },
+// foldsOf are the reductions; of floats, max and min propagate NaN.
+func foldsOf[W wide]() map[string]func(a, b W) W {
+	return map[string]func(a, b W) W{
+		"add": func(a, b W) W { return a + b },
+		"mul": func(a, b W) W { return a * b },
+		"max": func(a, b W) W { return max(a, b) },
+		"min": func(a, b W) W { return min(a, b) },
 	}
 }
 
-// updateBy combines in the wide type E and stores only what was touched, so
-// that all else stays bit for bit.
-func updateBy[E float64 | int64 | uint64](
-	load func(*tensor.T) []E,
-	store func(*tensor.T, int, E),
-	folds map[string]func(a, b E) E,
-) func(*tensor.T, []int, *tensor.T, string) {
+// updateBy combines in the wide type and stores only what was touched, so that
+// all else stays bit for bit.
+func updateBy[W wide](w width[W], folds map[string]func(a, b W) W) func(*tensor.T, []int, *tensor.T, string) {
 	return func(out *tensor.T, at []int, u *tensor.T, reduce string) {
-		fold, sums, us := folds[reduce], load(out), load(u)
+		fold, sums, us := folds[reduce], make([]W, out.Len()), make([]W, u.Len())
+		w.load(out, sums, 0)
+		w.load(u, us, 0)
 		for k, p := range at {
 			sums[p] = fold(sums[p], us[k])
 		}
 		for _, p := range at {
-			store(out, p, sums[p])
+			w.store(out, p, sums[p:p+1])
 		}
 	}
 }

@@ -49,7 +49,7 @@ var (
 			{Name: "largest", Kind: KBool, Default: BoolLit(true), Doc: "false: the smallest, the smallest first"},
 			{Name: "sorted", Kind: KBool, Default: BoolLit(true), Doc: "false: in any order, which here is the same"},
 		},
-		Infer: inferTopK, Cost: costSort, Eval: evalTopK, Sample: sampleTopK,
+		Infer: inferTopK, Asserts: assertTopK, Cost: costSort, Eval: evalTopK, Sample: sampleTopK,
 	})
 )
 
@@ -84,6 +84,16 @@ func inferTopK(c *Call) ([]Type, error) {
 	shape := slices.Clone(x.Shape)
 	shape[axis] = k
 	return []Type{{x.DType, shape}, {tensor.I64, shape}}, nil
+}
+
+// assertTopK is that there are k elements.
+func assertTopK(c *Call) []Assert {
+	k := c.Attr("k").Dims[0]
+	axis, err := axisOf(c.Int("axis"), c.In[0].Rank())
+	if err != nil || LessEq(k, c.In[0].Shape[axis]) {
+		return nil
+	}
+	return []Assert{{Left: k, Rel: "<=", Right: c.In[0].Shape[axis]}}
 }
 
 func tooMany(c *Call, axis int) error {

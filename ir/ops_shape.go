@@ -2,6 +2,7 @@ package ir
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/npulang/npu/ir/tensor"
 )
@@ -15,7 +16,7 @@ var (
 		Doc:   "the same elements, in the same order, under another shape",
 		Args:  []string{"x"},
 		Attrs: []Attr{{Name: "dims", Kind: KDims, Required: true, Variadic: true, Doc: "the new shape; one -1 stands for what is left; sizes that cannot be proved to fit are checked when they are bound"}},
-		Infer: inferReshape, Cost: costMove, Eval: evalView, Sample: sampleReshape,
+		Infer: inferReshape, Asserts: assertReshape, Cost: costMove, Eval: evalView, Sample: sampleReshape,
 	})
 	Flatten = row(Op{
 		Name: "flatten", Group: "shape", Class: Move, Unit: DMA, Flags: View,
@@ -81,6 +82,34 @@ func inferReshape(c *Call) ([]Type, error) {
 	var err error
 	shape[hole], err = solveHole(x, shape, rest)
 	return []Type{{x.DType, shape}}, err
+}
+
+// assertReshape is the user's assertion: both shapes have one count, or what is
+// left for -1 divides.
+func assertReshape(c *Call) []Assert {
+	total, rest, hole := c.In[0].Elements(), N(1), false
+	for _, d := range c.Dims("dims") {
+		if d.Is(-1) {
+			hole = true
+		} else {
+			rest = rest.Mul(d)
+		}
+	}
+	switch {
+	case hole:
+		return assertDivides(total, rest)
+	case total.Equal(rest):
+		return nil
+	}
+	return []Assert{{Left: total, Rel: "==", Right: rest}}
+}
+
+// assertDivides is that b divides a, unless the quotient shows it.
+func assertDivides(a, b Dim) []Assert {
+	if !strings.Contains(a.Div(b).String(), "/") {
+		return nil
+	}
+	return []Assert{{Left: a, Rel: "%", Right: b}}
 }
 
 // solveHole finds the size for which rest times it is the size of x.

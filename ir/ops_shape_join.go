@@ -38,7 +38,7 @@ var (
 			{Name: "sizes", Kind: KDims, Doc: "the size of each part"},
 			axis0,
 		},
-		Infer: inferSplit, Cost: costMove, Eval: evalSplit, Sample: sampleSplit,
+		Infer: inferSplit, Asserts: assertSplit, Cost: costMove, Eval: evalSplit, Sample: sampleSplit,
 	})
 	Chunk = row(Op{
 		Name: "chunk", Group: "shape", Class: Move, Unit: DMA,
@@ -167,6 +167,14 @@ func inferSplit(c *Call) ([]Type, error) {
 		return equalParts(c, axis, parts)
 	}
 	return sizedParts(c, axis, sizes.Dims)
+}
+
+func assertSplit(c *Call) []Assert {
+	axis, err := axisOf(c.Int("axis"), c.In[0].Rank())
+	if err != nil || c.Int("parts") == 0 {
+		return nil
+	}
+	return assertDivides(c.In[0].Shape[axis], N(c.Int("parts")))
 }
 
 func equalParts(c *Call, axis int, n int64) ([]Type, error) {
