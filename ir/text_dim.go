@@ -20,7 +20,7 @@ func ParseDim(text string) (Dim, error) {
 		p.expected("an operator or the end")
 	}
 	if p.err != nil {
-		return Dim{}, p.err
+		return Dim{}, p.err.Diagnostic
 	}
 	return d, nil
 }

@@ -11,7 +11,7 @@ func ParseType(text string) (Type, error) {
 		p.expected("the end of the type")
 	}
 	if p.err != nil {
-		return Type{}, p.err
+		return Type{}, p.err.Diagnostic
 	}
 	return t, nil
 }

@@ -1,0 +1,45 @@
+package irtest
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// Tensor makes a tensor of a type without symbols: mostly small numbers, whose
+// sums and products are exact, with some values that are special to the dtype.
+func Tensor(r *rand.Rand, t ir.Type) *tensor.T {
+	v := tensor.New(t.DType, t.Ints()...)
+	special := r.IntN(4) == 0 // in one tensor of four: NaN spreads
+	for i := range v.Len() {
+		switch {
+		case special && r.IntN(8) == 0:
+			setSpecial(r, v, i)
+		case t.DType.IsFloat():
+			v.SetFloat(i, smallFloat(r))
+		default:
+			v.SetInt(i, int64(r.IntN(17)-8))
+		}
+	}
+	return v
+}
+
+func smallFloat(r *rand.Rand) float64 {
+	if r.IntN(2) == 0 {
+		return float64(r.IntN(9) - 4)
+	}
+	return r.NormFloat64()
+}
+
+var specialFloats = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 1e30, -1e-30, 65504, 0.5, 1.5, 2.5}
+
+func setSpecial(r *rand.Rand, v *tensor.T, i int) {
+	if v.DType.IsFloat() {
+		v.SetFloat(i, specialFloats[r.IntN(len(specialFloats))])
+		return
+	}
+	// The ends of the range, in every width.
+	v.SetInt(i, []int64{math.MinInt64, math.MaxInt64, 1 << 31, -1 << 31, 1<<15 - 1, -128, 255}[r.IntN(7)])
+}
