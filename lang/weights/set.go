@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -71,6 +72,11 @@ func Decode(file string, data []byte) (*Set, error) {
 	}
 	slices.Sort(s.names)
 	return s, nil
+}
+
+// InMemory is a set of tensors that a program holds itself.
+func InMemory(tensors map[string]*tensor.T) *Set {
+	return &Set{file: "memory", names: slices.Sorted(maps.Keys(tensors)), read: maps.Clone(tensors)}
 }
 
 func (s *Set) decode(data []byte) (err error) {
