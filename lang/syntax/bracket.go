@@ -13,6 +13,7 @@ type brackets struct {
 	module bool
 	flush  int // where a declaration word first stood in column 1 within brackets; 0 for nowhere
 	flushL int // its line
+	owed   int // closing braces that will have nothing to close, because of an error before
 }
 
 type bracket struct {
@@ -23,7 +24,7 @@ type bracket struct {
 // closers maps a closing bracket to the one that it closes.
 var closers = map[lexer.TokenType]lexer.TokenType{tRParen: tLParen, tRBrack: tLBrack, tRBrace: tLBrace}
 
-func (b *brackets) reset() { *b = brackets{open: b.open[:0]} }
+func (b *brackets) reset() { *b = brackets{open: b.open[:0], owed: b.owed} }
 
 func (b *brackets) depth() int { return len(b.open) + b.over }
 
@@ -32,18 +33,24 @@ func (b *brackets) inBlock() bool {
 	return b.over == 0 && (len(b.open) == 0 || b.open[len(b.open)-1].typ == tLBrace)
 }
 
-// bracket keeps the account of open brackets after a token at start.
-func (s *scanner) bracket(typ lexer.TokenType, start int) {
+// bracket keeps the account of open brackets after a token at start. It
+// reports false for a brace that closes what was given up.
+func (s *scanner) bracket(typ lexer.TokenType, start int) bool {
 	switch typ {
 	case tLParen, tLBrack, tLBrace:
 		s.push(typ, start)
 	case tRParen, tRBrack, tRBrace:
+		if typ == tRBrace && s.depth() == 0 && s.owed > 0 {
+			s.owed--
+			return false
+		}
 		s.pop(typ, start)
 	case tIdent:
 		if s.depth() == 0 && s.fresh && s.text[start:s.off] == "module" {
 			s.module = true
 		}
 	}
+	return true
 }
 
 func (s *scanner) push(typ lexer.TokenType, start int) {
@@ -119,6 +126,11 @@ func (s *scanner) neverClosed(start, end int, what string) {
 	s.fail(newError(s.span(top.off, top.off+1), "%s is never closed", tokenTable[top.typ].text).
 		label("opened here").
 		witness(s.span(start, end), what))
+	for _, b := range s.open {
+		if b.typ == tLBrace {
+			s.owed++
+		}
+	}
 }
 
 // endsHere tells whether the line that begins at s.off opens a declaration that
@@ -138,7 +150,7 @@ func (s *scanner) endsHere() bool {
 	if s.module && memberWords[word] && s.open[0].typ == tLBrace {
 		if len(s.open) > 1 {
 			s.neverClosed(s.off, s.off+n, "the next declaration begins here")
-			s.open, s.over = s.open[:1], 0
+			s.open, s.over, s.owed = s.open[:1], 0, 0
 		}
 		if s.flush == 0 && (s.off == 0 || s.text[s.off-1] == '\n') {
 			s.flush, s.flushL = s.off, s.line

@@ -97,7 +97,7 @@ func (p *parser) describe(t lexer.Token) string {
 // productions words what participle's notation names, where that is not text.
 var productions = map[string]string{
 	"Expr": "an expression", "<ident>": "a name", "<string>": "a text in double quotes",
-	"<dtype>": "a type", "TypeRule": "a type", "Word": "a name",
+	"<dtype>": "a type", "TypeRule": "a type", "word": "a name",
 	"ShapeRule": "[", "BlockNode": "{", "MembersNode": "{", "BranchRule": "a condition",
 	"ParamRule": "param", "ParameterRule": "a parameter", "ResultsRule": "the type of the result",
 	"ResultRule": "a result", "TypeVarRule": "a dtype variable", "<newline>": "the end of the line",

@@ -36,6 +36,8 @@ type formatter struct {
 	next int // the comment that comes next
 	prev int // where in the source the thing before ended; comments count
 
+	homeless []Comment // within the statement at hand, where no list or block takes them
+
 	opened bool // nothing stands yet in what the lines belong to
 	spaced bool // the declaration before has a body of several lines
 }
@@ -92,13 +94,22 @@ func (p *formatter) item(start, end int, build func() doc) []entry {
 	list := p.commentEntries(start)
 	blank := p.newlines(p.prev, start) > 1
 	p.prev = start
+	outer := p.homeless
+	p.homeless = nil
 	d := build()
-	for _, c := range p.commentsBefore(end) {
+	p.leave(end)
+	for _, c := range p.homeless {
 		list = append(list, entry{d: str(c.Text), blank: blank})
 		blank = false
 	}
+	p.homeless = outer
 	p.prev = max(p.prev, end)
 	return append(list, entry{d: d, blank: blank, stmt: true})
+}
+
+// leave gives up on the comments before an offset: they go above the statement.
+func (p *formatter) leave(off int) {
+	p.homeless = append(p.homeless, p.commentsBefore(off)...)
 }
 
 // emit lays an entry out.
@@ -137,18 +148,22 @@ func joined(list []entry) doc {
 // fits. The head before it ends at p.prev.
 func (p *formatter) block(b *Block) doc {
 	open, last := b.At.Start, b.At.End-1
+	early := p.commentsBefore(open)
 	list := p.blockEntries(b, open+1, last)
-	if len(list) == 0 {
+	if len(list) == 0 && len(early) == 0 {
 		return str("{ }")
 	}
 	sep := hardBreak
-	if len(list) == 1 && list[0].stmt && p.oneLine(open, last) {
+	if len(list) == 1 && list[0].stmt && len(early) == 0 && p.oneLine(open, last) {
 		sep = lineBreak
 	}
 	head := []doc{str("{")}
 	for len(list) > 0 && list[0].trails {
 		head = append(head, trail(list[0].d.text))
 		list = list[1:]
+	}
+	for i := len(early) - 1; i >= 0; i-- {
+		list = append([]entry{{d: doc{text: early[i].Text, hard: true}}}, list...)
 	}
 	if len(list) > 0 {
 		head = append(head, nest(sep, joined(list)))
@@ -181,7 +196,7 @@ func (p *formatter) annotations(list []Annotation, then int) []doc {
 			next = list[i+1].At.Start
 		}
 		p.prev = max(p.prev, a.At.Start)
-		kids = append(kids, str("@"+a.Name.Name), p.args(a.Args, a.At.End))
+		kids = append(kids, str("@"+a.Name.Name), p.args(a.Args, a.Name.At.End, a.At.End))
 		if p.oneLine(a.At.End, next) {
 			kids = append(kids, str(" "))
 		} else {

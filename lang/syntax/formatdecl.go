@@ -146,7 +146,7 @@ func (p *formatter) declHead(d Decl) doc {
 	case *FuncDecl:
 		kids = append(kids, p.funcHead(d))
 	case *ModuleDecl:
-		kids = append(kids, str("module "+d.Name.Name), p.params(d.Params), str(" "))
+		kids = append(kids, str("module "+d.Name.Name), p.params(d.Params, d.Name.At.End), str(" "))
 	case *TestDecl:
 		kids = append(kids, str("test "+p.quoted(d.Name)+" "))
 	case *RuleDecl:
@@ -172,23 +172,24 @@ func (p *formatter) funcHead(d *FuncDecl) doc {
 		}
 		kids = append(kids, str("["+vars[2:]+"]"))
 	}
-	kids = append(kids, p.params(d.Params))
+	kids = append(kids, p.params(d.Params, d.Name.At.End))
 	if len(d.Results) > 0 {
 		kids = append(kids, str(" -> "), p.results(d.Results))
 	}
 	return cat(append(kids, str(" "))...)
 }
 
-func (p *formatter) params(list []Param) doc {
+// params formats the parameters behind a name that ends at an offset.
+func (p *formatter) params(list []Param, off int) doc {
 	items := make([]listItem, len(list))
 	for i := range list {
 		items[i] = listItem{list[i].At, func() doc { return p.param(&list[i]) }}
 	}
-	end := p.prev
+	end := off
 	if len(list) > 0 {
 		end = list[len(list)-1].At.End
 	}
-	return p.list("(", items, ")", p.closer(end, ')'))
+	return p.list("(", items, ")", off, p.closer(end, ')'))
 }
 
 // closer returns where the bracket stands that closes a list whose last item
@@ -233,7 +234,7 @@ func (p *formatter) results(list []Result) doc {
 			return cat(str(r.Name.Name+": "), p.typ(r.Type))
 		}}
 	}
-	return p.list("(", items, ")", p.closer(list[len(list)-1].At.End, ')'))
+	return p.list("(", items, ")", list[0].At.Start-1, p.closer(list[len(list)-1].At.End, ')'))
 }
 
 // rule formats the lines of a rewrite or fusion.

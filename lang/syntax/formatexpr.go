@@ -13,10 +13,11 @@ type listItem struct {
 	build func() doc
 }
 
-// list formats items between brackets, the closing one of which stands at an
-// offset: on one line, or each item on its own. A comment among them keeps its
-// place and breaks the list.
-func (p *formatter) list(open string, items []listItem, closer string, end int) doc {
+// list formats items between brackets, which stand at two offsets: on one line,
+// or each item on its own. A comment among them keeps its place and breaks the
+// list.
+func (p *formatter) list(open string, items []listItem, closer string, start, end int) doc {
+	p.leave(start)
 	cells := p.cells(items, end)
 	if len(cells) == 0 {
 		return str(open + closer)
@@ -55,28 +56,30 @@ func (p *formatter) cells(items []listItem, end int) (cells []doc) {
 }
 
 // filled formats items as list does, but with as many on a line as fit.
-func (p *formatter) filled(open string, items []listItem, closer string, end int) doc {
+func (p *formatter) filled(open string, items []listItem, closer string, start, end int) doc {
+	p.leave(start)
 	cells := p.cells(items, end)
 	return group(str(open), nest(cells[0], fill(cells[1:]...)), softBreak, str(closer))
 }
 
-func (p *formatter) args(args []Arg, end int) doc {
+func (p *formatter) args(args []Arg, start, end int) doc {
 	items := make([]listItem, len(args))
 	for i := range args {
 		items[i] = listItem{args[i].At, func() doc { return p.arg(&args[i]) }}
 	}
+	p.leave(start)
 	if len(args) == 1 && p.hugs(&args[0], end) {
 		d := cat(str("("), p.arg(&args[0]), str(")"))
 		p.prev = max(p.prev, end)
 		return d
 	}
-	return p.list("(", items, ")", end-1)
+	return p.list("(", items, ")", start, end-1)
 }
 
-// hugs tells an only argument that has brackets of its own to be broken in.
+// hugs tells an only argument that has brackets of its own to be broken in: a
+// list, or a call.
 func (p *formatter) hugs(a *Arg, end int) bool {
-	_, isList := a.Value.(*ListExpr)
-	if !isList || a.Name.Name != "" {
+	if a.Name.Name != "" || inParens(a.Value) || !hasBrackets(a.Value) {
 		return false
 	}
 	rest := p.file.Comments[p.next:]
@@ -89,6 +92,27 @@ func (p *formatter) hugs(a *Arg, end int) bool {
 		}
 	}
 	return true
+}
+
+func hasBrackets(e Expr) bool {
+	switch e := e.(type) {
+	case *ListExpr:
+		return true
+	case *PostfixExpr:
+		_, isCall := e.Ops[len(e.Ops)-1].(*CallOp)
+		return isCall && methods(e.Ops) < breakingLinks
+	}
+	return false
+}
+
+// methods counts the selectors with a call behind them.
+func methods(ops []Postfix) (n int) {
+	for i := range ops {
+		if isMethod(ops, i) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *formatter) arg(a *Arg) doc {
@@ -121,7 +145,7 @@ func (p *formatter) typ(t *TypeExpr) doc {
 	for _, e := range t.Dims {
 		items = append(items, listItem{e.Span(), func() doc { return p.expr(e) }})
 	}
-	return cat(str(t.DType.Name), p.list("[", items, "]", t.At.End-1))
+	return cat(str(t.DType.Name), p.list("[", items, "]", t.DType.At.End, t.At.End-1))
 }
 
 // quoted returns a text literal as the source has it.
@@ -213,9 +237,9 @@ func (p *formatter) listExpr(e *ListExpr) doc {
 		numbers = numbers && isLiteral(elem)
 	}
 	if numbers {
-		return p.filled("[", items, "]", e.At.End-1)
+		return p.filled("[", items, "]", e.At.Start, e.At.End-1)
 	}
-	return p.list("[", items, "]", e.At.End-1)
+	return p.list("[", items, "]", e.At.Start, e.At.End-1)
 }
 
 // isLiteral tells a number, perhaps with a sign, or a bool.
@@ -275,12 +299,7 @@ const breakingLinks = 3
 // postfix formats calls, subscripts and selectors.
 func (p *formatter) postfix(e *PostfixExpr) doc {
 	kids := make([]doc, 0, len(e.Ops)+1)
-	calls := 0
-	for i := range e.Ops {
-		if isMethod(e.Ops, i) {
-			calls++
-		}
-	}
+	calls := methods(e.Ops)
 	head := p.operand(e.X, levelPower+1)
 	for i, op := range e.Ops {
 		if calls >= breakingLinks && isMethod(e.Ops, i) {
@@ -309,15 +328,15 @@ func (p *formatter) link(op Postfix) doc {
 		return str("." + op.Name.Name)
 	case *CallOp:
 		if op.Optional {
-			return cat(str("?"), p.args(op.Args, op.At.End))
+			return cat(str("?"), p.args(op.Args, op.At.Start, op.At.End))
 		}
-		return p.args(op.Args, op.At.End)
+		return p.args(op.Args, op.At.Start, op.At.End)
 	case *IndexOp:
 		items := make([]listItem, len(op.Subs))
 		for i := range op.Subs {
 			items[i] = listItem{op.Subs[i].At, func() doc { return p.subscript(&op.Subs[i]) }}
 		}
-		return p.list("[", items, "]", op.At.End-1)
+		return p.list("[", items, "]", op.At.Start, op.At.End-1)
 	}
 	return doc{}
 }

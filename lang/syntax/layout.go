@@ -158,7 +158,9 @@ func (l *layout) descend(top *pending) {
 		case docNest:
 			top.indent += indentWidth
 		case docGroup:
-			top.flat = top.flat || !d.hard && l.fits(d)
+			top.next = len(d.kids) // what is measured is not what follows it
+			top.flat = top.flat || !d.hard && l.fits(0, d)
+			top.next = 0
 		}
 	}
 	if top.next == len(d.kids) {
@@ -186,19 +188,19 @@ func (l *layout) stepFill(top *pending) {
 	top.next++
 	kid := pending{d: &d.kids[i], indent: top.indent, flat: top.flat}
 	if kid.d.kind == docBreak && !kid.flat && !kid.d.hard && i+1 < len(d.kids) {
-		kid.flat = !d.kids[i+1].hard && l.fitsAfter(utf8.RuneCountInString(kid.d.text), &d.kids[i+1], i+2 == len(d.kids))
+		top.next++ // what is measured is not what follows it
+		kid.flat = !d.kids[i+1].hard && l.fits(utf8.RuneCountInString(kid.d.text), &d.kids[i+1])
+		top.next--
 	}
 	l.stack = append(l.stack, kid)
 }
 
-// fits tells whether a doc, and what follows it up to the next break, has place
-// on the line at hand.
-func (l *layout) fits(d *doc) bool { return l.fitsAfter(0, d, true) }
-
-func (l *layout) fitsAfter(gap int, d *doc, rest bool) bool {
-	left := lineWidth - l.col - gap
-	if left = measure(d, left); left < 0 || !rest {
-		return left >= 0
+// fits tells whether a gap, a doc, and what follows it up to the next break,
+// have place on the line at hand.
+func (l *layout) fits(gap int, d *doc) bool {
+	left := measure(d, lineWidth-l.col-gap)
+	if left < 0 {
+		return false
 	}
 	for i := len(l.stack) - 1; i >= 0; i-- {
 		p := l.stack[i]

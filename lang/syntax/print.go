@@ -100,9 +100,7 @@ func (p *treePrinter) decl(d Decl) {
 		p.write(map[bool]string{false: "rewrite ", true: "fusion "}[d.Fusion], d.Name.Name)
 	}
 	p.end()
-	p.depth++
 	p.body(d)
-	p.depth--
 }
 
 // body prints what stands below the head of a declaration.
@@ -113,11 +111,15 @@ func (p *treePrinter) body(d Decl) {
 	case *TestDecl:
 		p.stmts(d.Body)
 	case *ModuleDecl:
+		p.depth++
 		for _, m := range d.Members {
 			p.decl(m)
 		}
+		p.depth--
 	case *RuleDecl:
+		p.depth++
 		p.rule(d)
+		p.depth--
 	}
 }
 

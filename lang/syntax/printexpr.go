@@ -58,10 +58,13 @@ func (p *treePrinter) expr(e Expr) {
 		p.write("..")
 		p.expr(e.To)
 	case *TypeLit:
-		p.write("type ")
+		p.write("(type ")
 		p.typ(e.Type)
+		p.write(")")
 	case *IfExpr:
+		p.write("(")
 		p.ifChain(e.Branches, e.Else)
+		p.write(")")
 	case *UnaryExpr:
 		p.unary(e)
 	case *BinaryExpr:

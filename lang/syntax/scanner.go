@@ -99,7 +99,9 @@ func (s *scanner) scan(begin int) (lexer.Token, bool) {
 		return lexer.Token{}, false
 	}
 	s.checkLine(typ, start)
-	s.bracket(typ, start)
+	if !s.bracket(typ, start) {
+		return lexer.Token{}, false
+	}
 	s.lead = s.lead.after(typ, s.depth(), start == begin)
 	s.last, s.fresh, s.started = typ, false, true
 	return s.token(typ, start, s.off), true
@@ -122,7 +124,7 @@ func (s *scanner) lex() lexer.TokenType {
 	}
 	if slip := s.slipAt(); slip != nil {
 		s.fail(slip.at(s.span(s.off, s.off+len(slip.text))))
-		s.off += len(slip.text)
+		s.skipSlip(slip)
 		return 0
 	}
 	for _, t := range punctuation[c] {

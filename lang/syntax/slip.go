@@ -58,6 +58,21 @@ func (s *scanner) slipAt() *charSlip {
 	return nil
 }
 
+// skipSlip moves over a slip, and over the comment that it opens.
+func (s *scanner) skipSlip(slip *charSlip) {
+	start := s.off
+	s.off += len(slip.text)
+	if slip.text != "/*" {
+		return
+	}
+	if n := strings.Index(s.text[s.off:], "*/"); n >= 0 {
+		s.off += n + 2
+	} else if n := strings.IndexByte(s.text[s.off:], '\n'); n >= 0 {
+		s.off += n
+	}
+	s.line += strings.Count(s.text[start:s.off], "\n")
+}
+
 func (c *charSlip) at(span diag.Span) *syntaxError { return newError(span, "%s", c.says).help(c.help) }
 
 // strayNames words the characters that look like something else.
@@ -99,7 +114,7 @@ func (s *scanner) stray() lexer.TokenType {
 	name, help := fmt.Sprintf("U+%04X", r), ""
 	if row, ok := strayNames[r]; ok {
 		name, help = name+", "+row[0], row[1]
-	} else if unicode.IsPrint(r) {
+	} else if unicode.IsPrint(r) && !unicode.IsMark(r) {
 		name = string(r) + " (" + name + ")"
 	}
 	s.fail(newError(span, "unexpected character %s", name).help(help))
@@ -138,6 +153,7 @@ var tokenSlips = []tokenSlip{
 	{after("elif", "elseif", "elsif"), "write else if"},
 	{isFound("elif", "elseif", "elsif"), "write else if"},
 	{after("import"), `what is imported stands in double quotes: import "nn"`},
+	{after("error"), `the error's text follows: expect error "text" { ... }`},
 	{after("print", "assert"), "there are no printed values; an expectation is written expect ... in a test"},
 	{finds(tEq, "="), "a name is bound with one ="},
 	{finds(tAssign, ":"), "a parameter is declared with its type: name: f32[N] = ..."},

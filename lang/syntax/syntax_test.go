@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"testing"
 
@@ -126,14 +127,16 @@ func checkFormat(t *testing.T, f *File) {
 	}
 }
 
-// commentText joins the comments without the white space and slashes that
-// joining two of one line may bring in.
+// commentText lists the words of all comments, sorted: formatting joins two
+// comments that come to stand on one line, and may move one.
 func commentText(f *File) string {
 	var b strings.Builder
 	for _, c := range f.Comments {
-		b.WriteString(c.Text)
+		b.WriteString(" " + strings.ReplaceAll(c.Text, "//", " // "))
 	}
-	return strings.Join(strings.Fields(b.String()), "")
+	words := strings.Fields(b.String())
+	sort.Strings(words)
+	return strings.Join(words, " ")
 }
 
 // TestFormatKeeps checks that what is formatted already stays as it is.
