@@ -15,11 +15,14 @@ func (p *page) line(format string, args ...any) {
 	p.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
 }
 
-// columns writes rows, each column as wide as its widest cell; those whose
-// heading ends in # are aligned to the right.
+// columns writes rows, each column as wide as its widest cell, those in right
+// aligned to the right. A row of one cell is a heading.
 func (p *page) columns(indent string, right []bool, rows [][]string) {
 	var width []int
 	for _, row := range rows {
+		if len(row) == 1 {
+			continue
+		}
 		for i, cell := range row {
 			if i == len(width) {
 				width = append(width, 0)
@@ -28,6 +31,10 @@ func (p *page) columns(indent string, right []bool, rows [][]string) {
 		}
 	}
 	for _, row := range rows {
+		if len(row) == 1 {
+			p.line("%s", row[0])
+			continue
+		}
 		var b strings.Builder
 		for i, cell := range row {
 			if i > 0 {
@@ -196,14 +203,14 @@ func (p *Plan) WriteStreams(w io.Writer) error {
 	var out page
 	s := p.schedule()
 	out.line("streams @%s%s  makespan %s%s", p.Name, p.with(), micros(s.makespan), p.shares(s))
+	var rows [][]string
 	for i := range p.Streams {
-		out.line("  %s", p.Streams[i].Name)
-		var rows [][]string
+		rows = append(rows, []string{"  " + p.Streams[i].Name})
 		for _, k := range p.Streams[i].Tasks {
 			rows = append(rows, p.streamRows(k, s)...)
 		}
-		out.columns("    ", []bool{true}, rows)
 	}
+	out.columns("    ", []bool{true}, rows)
 	_, err := io.WriteString(w, out.String())
 	return err
 }

@@ -135,11 +135,17 @@ func (p *Plan) root(b int) int {
 	return b
 }
 
-// bindings lists an environment by name.
-func bindings(env ir.Env) []Binding {
-	out := make([]Binding, 0, len(env))
-	for s, n := range env {
-		out = append(out, Binding{s, n})
+// bindings lists the sizes of the symbols that f's parameters name, by symbol.
+func bindings(f *ir.Func, env ir.Env) []Binding {
+	used := map[string]bool{}
+	for _, v := range f.Params {
+		for _, d := range v.Type.Shape {
+			d.Symbols(func(s string) { used[s] = true })
+		}
+	}
+	out := make([]Binding, 0, len(used))
+	for s := range used {
+		out = append(out, Binding{s, env[s]})
 	}
 	slices.SortFunc(out, func(a, b Binding) int { return cmp.Compare(a.Symbol, b.Symbol) })
 	return out

@@ -70,6 +70,9 @@ func (f *flow) stale(pl place, b, root int, id int32) error {
 		return f.v.fault(pl, "reads %s%s", f.v.label(b), intended)
 	}
 	c := &f.mem.cells[id]
+	if intended == "" && !f.ordered(pl, c.writer) {
+		return f.v.fault(pl, "reads %s, which %s overwrites with %s, and nothing orders the two", f.v.label(b), f.at(c.writer), f.v.label(c.root))
+	}
 	return f.v.fault(pl, "reads %s where %s was written over it by %s%s", f.v.label(b), f.v.label(c.root), f.at(c.writer), intended)
 }
 

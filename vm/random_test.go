@@ -1,0 +1,198 @@
+package vm_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/codegen"
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lower"
+)
+
+// A grower makes random functions in which every value is f32[4,4], so that
+// every operator can follow every other, on all four units, with views and with
+// nested regions.
+type grower struct {
+	r      *rand.Rand
+	square ir.Type
+}
+
+func randomFunc(seed uint64, size int) *ir.Func {
+	g := &grower{rand.New(rand.NewPCG(seed, 7)), ir.T(tensor.F32, ir.Dims(4, 4)...)}
+	f := ir.NewFrame("random")
+	values := []*ir.Value{f.Input("x", g.square), f.Input("y", g.square)}
+	cond := f.Input("c", ir.T(tensor.Bool))
+	values = g.grow(f, values, cond, size, 2)
+	results := 1 + g.r.IntN(4)
+	for i := range results {
+		f.Return(values[len(values)-1-g.r.IntN(min(len(values), 3+i))])
+		f.Func.ResultNames = append(f.Func.ResultNames, string(rune('a'+i)))
+	}
+	return f.Func
+}
+
+func must(vs []*ir.Value, err error) []*ir.Value {
+	if err != nil {
+		panic(err)
+	}
+	return vs
+}
+
+// grow adds size values; bodies may nest depth deep.
+func (g *grower) grow(f *ir.Frame, values []*ir.Value, cond *ir.Value, size, depth int) []*ir.Value {
+	pick := func() *ir.Value { return values[len(values)-1-g.r.IntN(min(len(values), 12))] }
+	for range size {
+		var made []*ir.Value
+		switch k := g.r.IntN(12); {
+		case k < 3:
+			op := []string{"neg", "abs", "relu", "floor"}[g.r.IntN(4)]
+			made = must(f.Add(ir.Lookup(op), []*ir.Value{pick()}, nil))
+		case k < 5:
+			op := []string{"maximum", "minimum", "sub"}[g.r.IntN(3)]
+			made = must(f.Add(ir.Lookup(op), []*ir.Value{pick(), pick()}, nil))
+		case k < 6:
+			made = must(f.Add(ir.Lookup("matmul"), []*ir.Value{pick(), pick()}, nil))
+			made = must(f.Add(ir.Lookup("sign"), made, nil)) // keep numbers small
+		case k < 8:
+			made = must(f.Add(ir.Lookup("transpose"), []*ir.Value{pick()}, attrs("transpose", "perm", ir.IntsLit(1, 0))))
+		case k < 9:
+			flat := must(f.Add(ir.Lookup("reshape"), []*ir.Value{pick()}, attrs("reshape", "dims", ir.DimsLit(ir.N(16)))))
+			made = must(f.Add(ir.Lookup("reshape"), flat, attrs("reshape", "dims", ir.DimsLit(ir.Dims(4, 4)...))))
+		case k < 10:
+			made = must(f.Add(ir.Lookup("topk"), []*ir.Value{pick()}, attrs("topk", "k", ir.DimLit(ir.N(4)))))[:1]
+		case depth > 0 && k < 11:
+			made = g.branch(f, values, cond, depth-1)
+		case depth > 0:
+			made = g.loop(f, values, cond, pick(), pick(), depth-1)
+		}
+		values = append(values, made...)
+	}
+	return values
+}
+
+func (g *grower) branch(f *ir.Frame, values []*ir.Value, cond *ir.Value, depth int) []*ir.Value {
+	var sides []*ir.Frame
+	for range 2 {
+		side := f.Body()
+		inner := g.grow(side, slices.Clone(values), cond, 1+g.r.IntN(4), depth)
+		side.Return(inner[len(inner)-1], inner[len(inner)-1-g.r.IntN(2)])
+		sides = append(sides, side)
+	}
+	return must(f.AddRegion(ir.If, []*ir.Value{cond}, nil, sides...))
+}
+
+// loop carries two values and collects a third, whose rows are then added up.
+func (g *grower) loop(f *ir.Frame, values []*ir.Value, cond, a, b *ir.Value, depth int) []*ir.Value {
+	body := f.Body()
+	body.Input("t", ir.T(tensor.I64))
+	p, q := body.Input("p", g.square), body.Input("q", g.square)
+	inner := g.grow(body, append(slices.Clone(values), p, q), cond, g.r.IntN(5), depth)
+	any := func() *ir.Value { return inner[len(inner)-1-g.r.IntN(min(len(inner), 4))] }
+	body.Return(any(), any(), any())
+	as := attrs("loop", "to", ir.DimLit(ir.N(int64(g.r.IntN(4)))))
+	setAttr("loop", as, "carry", ir.IntLit(2))
+	setAttr("loop", as, "collect", ir.IntLit(1))
+	out := must(f.AddRegion(ir.Loop, []*ir.Value{a, b}, as, body))
+	rows := must(f.Add(ir.Lookup("max"), out[2:], attrs("max", "axis", ir.IntsLit(0))))
+	rows = must(f.Add(ir.Lookup("sign"), rows, nil))
+	return append(out[:2], rows...)
+}
+
+func attrs(op, name string, l ir.Lit) []ir.Lit {
+	as := ir.Lookup(op).Defaults()
+	setAttr(op, as, name, l)
+	return as
+}
+
+func setAttr(op string, as []ir.Lit, name string, l ir.Lit) {
+	for i, a := range ir.Lookup(op).Attrs {
+		if a.Name == name {
+			as[i] = l
+			return
+		}
+	}
+	panic("no attribute " + name + " of " + op)
+}
+
+func TestRandomAgainstInterpreter(t *testing.T) {
+	seeds := 150
+	if testing.Short() {
+		seeds = 30
+	}
+	for seed := range seeds {
+		f := randomFunc(uint64(seed), 5+seed%60)
+		if err := ir.Verify(f); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, f)
+		}
+		agree(t, f, nil, uint64(seed))
+	}
+}
+
+// without returns a copy of the program that lacks some instructions of its
+// first function.
+func without(p *bytecode.Program, drop func(stream, at int, in *bytecode.Instr) bool) *bytecode.Program {
+	q := *p
+	q.Functions = slices.Clone(p.Functions)
+	q.Functions[0].Streams = slices.Clone(p.Functions[0].Streams)
+	for s := range q.Functions[0].Streams {
+		var code []bytecode.Instr
+		for at, in := range p.Functions[0].Streams[s].Code {
+			if !drop(s, at, &in) {
+				code = append(code, in)
+			}
+		}
+		q.Functions[0].Streams[s].Code = code
+	}
+	return &q
+}
+
+// TestEveryEventIsNeeded takes each event, and each single wait, out of many
+// programs: the verifier must find the pair of accesses that it kept apart.
+func TestEveryEventIsNeeded(t *testing.T) {
+	events, waits := 0, 0
+	for seed := range 40 {
+		f := randomFunc(uint64(seed), 40)
+		plan, err := lower.Lower(f, nil, lower.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := codegen.Emit(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range p.Events {
+			events++
+			q := without(p, func(_, _ int, in *bytecode.Instr) bool {
+				return (in.Op == bytecode.Wait || in.Op == bytecode.Post) && in.Index == e
+			})
+			wantUnordered(t, p, bytecode.Verify(q), e)
+		}
+		for s, stream := range p.Functions[0].Streams {
+			for at, in := range stream.Code {
+				if in.Op != bytecode.Wait {
+					continue
+				}
+				waits++
+				q := without(p, func(s2, at2 int, _ *bytecode.Instr) bool { return s == s2 && at == at2 })
+				wantUnordered(t, p, bytecode.Verify(q), in.Index)
+			}
+		}
+	}
+	if events < 100 || waits < events {
+		t.Errorf("only %d events and %d waits were tried", events, waits)
+	}
+}
+
+func wantUnordered(t *testing.T, p *bytecode.Program, err error, event int) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("the program is accepted without e%d:\n%s", event, listing(p))
+	}
+	if !strings.Contains(err.Error(), "nothing orders") {
+		t.Fatalf("without e%d the verifier says %q\n%s", event, err, listing(p))
+	}
+}
