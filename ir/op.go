@@ -1,7 +1,10 @@
 package ir
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
@@ -174,8 +177,23 @@ func row(op Op) *Op {
 	return p
 }
 
-// Ops lists the operator table. The slice must not be changed.
-func Ops() []*Op { return table }
+// Groups lists the headings of the reference, in its order.
+var Groups = []string{
+	"unary", "activation", "binary", "choose, convert", "product", "reduction", "normalisation", "attention",
+	"convolution", "shape", "index", "make", "control", "structure",
+}
+
+// Ops lists the operator table by group; within a group in the order of the
+// rows. The slice must not be changed.
+func Ops() []*Op { return inGroups() }
+
+var inGroups = sync.OnceValue(func() []*Op {
+	ops := slices.Clone(table)
+	slices.SortStableFunc(ops, func(a, b *Op) int {
+		return cmp.Compare(slices.Index(Groups, a.Group), slices.Index(Groups, b.Group))
+	})
+	return ops
+})
 
 // Lookup finds an operator by its name or an alias of it.
 func Lookup(name string) *Op { return byName[name] }
