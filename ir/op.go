@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
 )
