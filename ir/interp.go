@@ -65,7 +65,11 @@ type RunError struct {
 func (e *RunError) Error() string {
 	var b strings.Builder
 	if e.Pos.Line > 0 {
-		fmt.Fprintf(&b, "%s:%d:%d: ", e.Pos.File, e.Pos.Line, e.Pos.Col)
+		fmt.Fprintf(&b, "%s:%d:", e.Pos.File, e.Pos.Line)
+		if e.Pos.Col > 0 {
+			fmt.Fprintf(&b, "%d:", e.Pos.Col)
+		}
+		b.WriteByte(' ')
 	}
 	if e.What != "" {
 		b.WriteString(e.What + ": ")

@@ -408,7 +408,7 @@ func (p *parser) implicitParams(outer, s *scope, v *Value, r RegionDecl) {
 func (p *parser) finish(s *scope, v *Value, names []token, opTok, typesTok token, types []Type) {
 	c := v.Call()
 	if err := inferSafely(c); err != nil {
-		p.fail(opTok, "bad-ir", "%s: %s", v.Op.Name, message(err))
+		p.fail(opTok, codeOf(err), "%s: %s", v.Op.Name, message(err))
 		var e *Error
 		if errors.As(err, &e) {
 			p.err.Notes, p.err.Helps = e.Notes, e.Helps

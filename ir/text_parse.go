@@ -197,17 +197,18 @@ func (p *parser) typ() Type {
 		t.Shape = list(p, (*parser).dim)
 	}
 	if err := t.Check(); err != nil && p.err == nil {
-		p.fail(at, limitOr(err, "bad-ir"), "%s", message(err))
+		p.fail(at, codeOf(err), "%s", message(err))
 	}
 	return t
 }
 
-// limitOr is the code of an error that says a limit was passed, else code.
-func limitOr(err error, code string) string {
-	if e, ok := err.(*Error); ok && e.Code == "limit" {
+// codeOf is the code under which the text form reports an error of a type or a
+// call: limits and faults stay what they are.
+func codeOf(err error) string {
+	if e, ok := err.(*Error); ok && (e.Code == "limit" || e.Code == "internal") {
 		return e.Code
 	}
-	return code
+	return "bad-ir"
 }
 
 // message is the statement of an error, without its code.
