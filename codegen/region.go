@@ -113,20 +113,21 @@ func (s *scope) outside(code []bytecode.Instr) (list []int) {
 			list = append(list, a)
 		}
 	}
-	for i := range code {
-		for _, b := range code[i].In {
+	weights := func(buffers []int) {
+		for _, b := range buffers {
 			if b != bytecode.Absent && s.e.out.Buffers[b].Space == bytecode.WeightSpace {
 				list = append(list, b)
 			}
 		}
+	}
+	for _, port := range s.p.Outputs { // a condition may be a constant
+		weights([]int{s.buffers[port.Buffer]})
+	}
+	for i := range code {
+		weights(code[i].In)
 		for _, f := range code[i].Bodies {
-			if f == bytecode.NoBody {
-				continue
-			}
-			for _, b := range s.e.out.Functions[f].Reads {
-				if s.e.out.Buffers[b].Space == bytecode.WeightSpace {
-					list = append(list, b)
-				}
+			if f != bytecode.NoBody {
+				weights(s.e.out.Functions[f].Reads)
 			}
 		}
 	}

@@ -23,7 +23,10 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Pos.Line > 0 {
-		fmt.Fprintf(&b, "%s:%d:", e.Pos.File, e.Pos.Line)
+		if e.Pos.File != "" {
+			b.WriteString(e.Pos.File + ":")
+		}
+		fmt.Fprintf(&b, "%d:", e.Pos.Line)
 		if e.Pos.Col > 0 {
 			fmt.Fprintf(&b, "%d:", e.Pos.Col)
 		}
