@@ -33,7 +33,7 @@ var (
 	LogSigmoid  = activation("log_sigmoid", Floats, "log(sigmoid(x)) without overflow", nil, perFloat(func(x float64) float64 { return -softplus(-x) }))
 	Softplus    = activation("softplus", Floats, "log(1 + exp(x)) without overflow", nil, perFloat(softplus))
 	Softsign    = activation("softsign", Floats, "x / (1 + |x|)", nil, perFloat(func(x float64) float64 { return x / (1 + math.Abs(x)) }))
-	Mish        = activation("mish", Floats, "x * tanh(softplus(x))", nil, perFloat(func(x float64) float64 { return x * math.Tanh(softplus(x)) }))
+	Mish        = activation("mish", Floats, "x * tanh(softplus(x))", nil, perFloat(func(x float64) float64 { return x * tanh(softplus(x)) }))
 	HardSigmoid = activation("hardsigmoid", Floats, "alpha * x + beta, held between 0 and 1",
 		[]Attr{number("alpha", 1.0/6, "slope"), number("beta", 0.5, "value at 0")},
 		with2("alpha", "beta", func(x, alpha, beta float64) float64 { return hold(float64(alpha*x)+beta, 0, 1) }))
@@ -150,13 +150,13 @@ func elu(x, alpha float64) float64 {
 // sigmoid keeps its digits for large negative x, where 1 + exp(-x) overflows.
 func sigmoid(x float64) float64 {
 	if x < 0 {
-		e := math.Exp(x)
+		e := exp(x)
 		return e / (1 + e)
 	}
-	return 1 / (1 + math.Exp(-x))
+	return 1 / (1 + exp(-x))
 }
 
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(exp(-math.Abs(x))) }
 
 // geluRun: erfc keeps the digits of large negative x that 1 + erf loses.
 func geluRun(c *Call, dst []float64, in [][]float64) {

@@ -177,7 +177,7 @@ func (a *attending) row(i int) {
 	}
 	total := 0.0
 	for j, s := range a.p {
-		a.p[j] = math.Exp(s - top)
+		a.p[j] = exp(s - top)
 		total += a.p[j]
 	}
 	e := len(a.y)

@@ -18,7 +18,7 @@ var (
 	Maximum   = binary("maximum", Numbers, Commutative, "the larger of a and b; NaN if one is, +0 above -0", arith(maxRun[float64], maxRun[int64], maxRun[uint64]))
 	Minimum   = binary("minimum", Numbers, Commutative, "the smaller of a and b; NaN if one is, -0 below +0", arith(minRun[float64], minRun[int64], minRun[uint64]))
 	Atan2     = binary("atan2", Floats, 0, "angle of the point (b, a) from the first axis, in radians", perFloat2(math.Atan2))
-	Hypot     = binary("hypot", Floats, Commutative, "sqrt(a*a + b*b) without overflow", perFloat2(math.Hypot))
+	Hypot     = binary("hypot", Floats, Commutative, "sqrt(a*a + b*b) without overflow", perFloat2(hypot))
 	LogAddExp = binary("logaddexp", Floats, Commutative, "log(exp(a) + exp(b)) without overflow", perFloat2(logAddExp))
 	CopySign  = binary("copysign", Floats, 0, "the size of a with the sign of b", perFloat2(math.Copysign))
 	Pow       = elementwise(Op{
@@ -88,14 +88,14 @@ func zeroGuard(c *Call, in []*tensor.T) error {
 		return nil
 	}
 	if at := find(in[1], asUints, func(v uint64) bool { return v == 0 }); at >= 0 {
-		return Errorf("division-by-zero", "integer division by zero%s", place(in[1], at))
+		return Errorf("division-by-zero", "integer division by zero%s", placeOfB(in[1], at))
 	}
 	return nil
 }
 
 func powGuard(c *Call, in []*tensor.T) error {
 	if at := negative(in[1]); at >= 0 {
-		return Errorf("out-of-range", "integer to the negative power %d%s", in[1].IntAt(at), place(in[1], at)).
+		return Errorf("out-of-range", "integer to the negative power %d%s", in[1].IntAt(at), placeOfB(in[1], at)).
 			Note("an integer power is defined for exponents from 0 on")
 	}
 	return nil
@@ -103,7 +103,7 @@ func powGuard(c *Call, in []*tensor.T) error {
 
 func shiftGuard(c *Call, in []*tensor.T) error {
 	if at := negative(in[1]); at >= 0 {
-		return Errorf("out-of-range", "shift by the negative count %d%s", in[1].IntAt(at), place(in[1], at))
+		return Errorf("out-of-range", "shift by the negative count %d%s", in[1].IntAt(at), placeOfB(in[1], at))
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func find[W any](t *tensor.T, w width[W], bad func(W) bool) int {
 	return -1
 }
 
-// place names an element of the second argument in an error.
-func place(t *tensor.T, at int) string {
+// placeOfB names an element of the second argument in an error.
+func placeOfB(t *tensor.T, at int) string {
 	if len(t.Shape) == 0 {
 		return ""
 	}
@@ -152,7 +152,7 @@ func logAddExp(a, b float64) float64 {
 	if a == b {
 		return a + math.Ln2 // equal infinities have no difference
 	}
-	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+	return max(a, b) + math.Log1p(exp(-math.Abs(a-b)))
 }
 
 // powInt squares and multiplies; b is not negative.

@@ -97,7 +97,7 @@ func softmaxRow(_ *Call, dst, src []float64) {
 		top = max(top, v)
 	}
 	for i, v := range src {
-		dst[i] = math.Exp(v - top)
+		dst[i] = exp(v - top)
 		total += dst[i]
 	}
 	for i := range dst {
@@ -111,9 +111,9 @@ func logSoftmaxRow(_ *Call, dst, src []float64) {
 		top = max(top, v)
 	}
 	for _, v := range src {
-		total += math.Exp(v - top)
+		total += exp(v - top)
 	}
-	rest := math.Log(total)
+	rest := log(total)
 	for i, v := range src {
 		dst[i] = v - top - rest
 	}
@@ -122,7 +122,7 @@ func logSoftmaxRow(_ *Call, dst, src []float64) {
 func l2Row(c *Call, dst, src []float64) {
 	length := 0.0
 	for _, v := range src {
-		length = math.Hypot(length, v)
+		length = hypot(length, v)
 	}
 	length = max(length, c.Float("eps"))
 	for i, v := range src {

@@ -104,10 +104,10 @@ func logSumExp(c *Call, l *line[float64]) float64 {
 	s := 0.0
 	for part := range l.chunks {
 		for _, v := range part {
-			s += math.Exp(v - top)
+			s += exp(v - top)
 		}
 	}
-	return top + math.Log(s)
+	return top + log(s)
 }
 
 // largest starts from the dtype's lowest value; Go's max propagates NaN.
