@@ -281,6 +281,9 @@ func blocksAt(x, i *tensor.T, batch int) (at []int, block int, err error) {
 			block *= n
 		}
 	}
+	if depth == 0 && block == 0 {
+		return nil, 0, nil // the rows of i hold nothing, however many there are
+	}
 	at = make([]int, rows)
 	values := i.Ints()
 	for r := range at {

@@ -78,6 +78,9 @@ func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(index) == 0 {
+		return one(x.Clone()), nil
+	}
 	lines := dense(x)
 	stride := lines.strides[axis]
 	lines.strides[axis] = 0

@@ -55,14 +55,11 @@ var (
 
 // costSort counts one comparison an element and level of a merge.
 func costSort(c *Call) Cost {
-	levels := int64(1)
-	for _, d := range c.In[0].Shape {
-		n, _ := d.Const()
-		levels = max(levels, int64(bits.Len64(uint64(max(n, 1))))) // the axis at most
-	}
+	axis, _ := axisOf(c.Int("axis"), c.In[0].Rank())
+	size, _ := c.In[0].Shape[axis].Const()
 	cost := DefaultCost(c, 0)
 	n, _ := c.In[0].Elements().Const()
-	cost.Flops = n * levels
+	cost.Flops = n * int64(bits.Len64(uint64(size)))
 	return cost
 }
 

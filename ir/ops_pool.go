@@ -208,6 +208,14 @@ func (f pooling[W]) pool(out, x *tensor.T, axes []spatial, finish func([]W)) {
 	}
 	planes := x.Shape[0] * x.Shape[1]
 	size, places := x.Len()/planes, out.Len()/planes
+	if size == 0 {
+		none := slices.Repeat([]W{f.start}, places)
+		finish(none)
+		for p := range planes {
+			f.width.store(out, p*places, none)
+		}
+		return
+	}
 	plane := make([]W, size)
 	before := make([]int, len(axes)) // elements of the axes before each one
 	for i := range axes {
@@ -263,6 +271,9 @@ func evalAvgPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	out := results(c)
+	if out[0].Len() == 0 {
+		return out, nil
+	}
 	divisors := windowCounts(axes, c.Bool("count_pad"))
 	sumPooling.pool(out[0], in[0], axes, func(sums []float64) {
 		for i := range sums {

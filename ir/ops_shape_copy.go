@@ -131,7 +131,7 @@ func extent(shape []int, axis int) (outer, n, inner int) {
 func takeAxis(dst, src *tensor.T, axis int, index []int) {
 	outer, n, inner := extent(src.Shape, axis)
 	block := inner * src.DType.Size()
-	if block == 0 {
+	if block == 0 || len(index) == 0 {
 		return
 	}
 	at := 0

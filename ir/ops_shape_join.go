@@ -10,7 +10,7 @@ import (
 
 // MaxParts bounds the results of one operator: more are a mistake, and each
 // costs memory before anything is known to be right.
-const MaxParts = 1 << 16
+const MaxParts = 1 << 14
 
 var axis0 = Attr{Name: "axis", Kind: KInt, Default: IntLit(0), Doc: "the axis along which"}
 

@@ -118,28 +118,38 @@ func padConstant(c *Call, x *tensor.T, before []int) ([]*tensor.T, error) {
 	return out, nil
 }
 
-// padFrom pads axis by axis with elements of x: first what negative pads cut
-// off goes, then source says what stands where.
+// padFrom pads with elements of x. First what negative pads cut off goes; then
+// axis by axis grows, and source says what stands where.
 func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) int) ([]*tensor.T, error) {
-	for i, b := range before {
-		first := max(0, -b)
-		d := x.Shape[i] + min(0, behind[i]) - first
-		n := x.Shape[i] + b + behind[i]
-		if d <= 0 && n > 0 {
+	from, shape := dense(x), slices.Clone(x.Shape)
+	for i := range shape {
+		first := max(0, -before[i])
+		from.off += first * from.strides[i]
+		shape[i] = max(0, shape[i]-first+min(0, behind[i]))
+		if n, _ := c.Out[0].Shape[i].Const(); shape[i] == 0 && n > 0 {
 			return nil, emptyPad(c, i)
 		}
-		index := make([]int, n)
-		for j := range index {
-			index[j] = first + source(j-max(0, b), d)
-		}
-		shape := slices.Clone(x.Shape)
-		shape[i] = n
-		out := tensor.New(x.DType, shape...)
-		takeAxis(out, x, i, index)
-		x = out
 	}
-	if len(before) == 0 {
-		x = x.Clone()
+	if c.Out[0].Elements().Is(0) {
+		return results(c), nil
 	}
-	return one(x), nil
+	out := tensor.New(x.DType, shape...)
+	copyView(out, dense(out), x, from, shape)
+	for i := range shape {
+		out = growAxis(out, i, max(0, before[i]), max(0, behind[i]), source)
+	}
+	return one(out), nil
+}
+
+// growAxis pads one axis, which is not empty.
+func growAxis(x *tensor.T, axis, before, behind int, source func(p, d int) int) *tensor.T {
+	shape := slices.Clone(x.Shape)
+	shape[axis] += before + behind
+	index := make([]int, shape[axis])
+	for j := range index {
+		index[j] = source(j-before, x.Shape[axis])
+	}
+	out := tensor.New(x.DType, shape...)
+	takeAxis(out, x, axis, index)
+	return out
 }
