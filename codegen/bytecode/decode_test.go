@@ -1,0 +1,160 @@
+package bytecode_test
+
+import (
+	"bytes"
+	"io"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+func TestEncodingRoundTrips(t *testing.T) {
+	for _, text := range []string{straight, regions} {
+		p := build(t, text)
+		data := bytecode.Encode(p)
+		q, err := bytecode.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(bytecode.Encode(q), data) || listing(p) != listing(q) {
+			t.Errorf("the program changes:\n%s\n%s", listing(p), listing(q))
+		}
+		if !reflect.DeepEqual(p.Weights, q.Weights) || !reflect.DeepEqual(p.Buffers, q.Buffers) {
+			t.Error("weights or buffers change")
+		}
+	}
+}
+
+// TestTruncated cuts a program at every byte.
+func TestTruncated(t *testing.T) {
+	data := bytecode.Encode(build(t, regions))
+	for n := range data {
+		_, err := bytecode.Decode(data[:n])
+		wantBad(t, err, "")
+	}
+	_, err := bytecode.Decode(append(bytes.Clone(data), 0))
+	wantBad(t, err, "1 bytes are left over")
+}
+
+func wantBad(t *testing.T, err error, part string) {
+	t.Helper()
+	d, ok := err.(*diag.Diagnostic)
+	if !ok || d.Code != "bad-bytecode" || !strings.Contains(d.Message, part) {
+		t.Fatalf("got %v, want bad-bytecode with %q", err, part)
+	}
+}
+
+func TestWrongVersion(t *testing.T) {
+	data := bytecode.Encode(build(t, straight))
+	data[0] = 9
+	_, err := bytecode.Decode(data)
+	wantBad(t, err, "version 9")
+}
+
+// TestFlippedBytes changes every byte of a program in several ways: whatever
+// comes out is refused, or is a program that the verifier can judge.
+func TestFlippedBytes(t *testing.T) {
+	data := bytecode.Encode(build(t, regions))
+	for i := range data {
+		for _, x := range []byte{1, 0x80, 0xff} {
+			flipped := bytes.Clone(data)
+			flipped[i] ^= x
+			judge(flipped)
+		}
+	}
+}
+
+// judge does with a program what a user could.
+func judge(data []byte) {
+	p, err := bytecode.Decode(data)
+	if err != nil {
+		return
+	}
+	if bytecode.Verify(p) == nil {
+		_ = bytecode.Disassemble(io.Discard, p)
+	}
+}
+
+// TestMemoryIsBounded decodes programs that claim to be huge.
+func TestMemoryIsBounded(t *testing.T) {
+	huge := []byte{1, 0xff, 0xff, 0xff, 0xff, 0x0f} // version, 4 billion strings
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := bytecode.Decode(huge)
+	runtime.ReadMemStats(&after)
+	wantBad(t, err, "a list of 4294967295 elements")
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<16 {
+		t.Errorf("%d bytes for an input of %d", grown, len(huge))
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(bytecode.Encode(build(f, straight)))
+	f.Add(bytecode.Encode(build(f, regions)))
+	for _, c := range faults {
+		p := copyOf(f, build(f, c.text))
+		if c.name == "no end" || strings.HasPrefix(c.name, "a body that runs itself") {
+			continue // not encodable or the same as others
+		}
+		c.plant(p)
+		f.Add(bytecode.Encode(p))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := bytecode.Decode(data)
+		if err != nil {
+			return
+		}
+		again := bytecode.Encode(p)
+		q, err := bytecode.Decode(again)
+		if err != nil || !bytes.Equal(bytecode.Encode(q), again) {
+			t.Fatalf("a decoded program does not encode: %v", err)
+		}
+		if bytecode.Verify(p) == nil {
+			_ = bytecode.Disassemble(io.Discard, p)
+		}
+	})
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add(encodeFile(f, sample(f)))
+	f.Add(encodeFile(f, &bytecode.File{}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := bytecode.Read(data)
+		if err != nil {
+			return
+		}
+		if again := encodeFile(t, file); !bytes.Equal(again, data) {
+			if _, err := bytecode.Read(again); err != nil {
+				t.Fatalf("a file that was read does not read again: %v", err)
+			}
+		}
+	})
+}
+
+func sample(t testing.TB) *bytecode.File {
+	return &bytecode.File{
+		Meta:    []bytecode.Pair{{Key: "made-by", Value: "a test"}, {Key: "graph", Value: "main"}},
+		IR:      "func @f() -> () {\n  return\n}\n",
+		Program: build(t, regions),
+		Weights: []bytecode.Weight{
+			bytecode.NewWeight("a.weight", tensor.FromSlice([]int{3}, []float32{1, 2, 3})),
+			bytecode.NewWeight("empty", tensor.New(tensor.F64, 0, 7)),
+			bytecode.NewWeight("b", tensor.FromSlice([]int{2, 2}, []int64{1, -2, 3, 4})),
+		},
+	}
+}
+
+func encodeFile(t testing.TB, f *bytecode.File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := f.WriteTo(&b)
+	if err != nil || n != int64(b.Len()) {
+		t.Fatalf("%d of %d bytes, %v", n, b.Len(), err)
+	}
+	return b.Bytes()
+}

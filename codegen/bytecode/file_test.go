@@ -1,0 +1,119 @@
+package bytecode_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/npulang/npu/codegen/bytecode"
+)
+
+func TestFileRoundTrips(t *testing.T) {
+	want := sample(t)
+	path := filepath.Join(t.TempDir(), "sample.npuc")
+	if err := want.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := bytecode.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Meta, want.Meta) || got.IR != want.IR || !reflect.DeepEqual(got.Weights, want.Weights) {
+		t.Errorf("got %+v", got)
+	}
+	if listing(got.Program) != listing(want.Program) {
+		t.Error("the program changes")
+	}
+	for _, w := range got.Weights {
+		if len(w.Data) > 0 && uintptr(unsafe.Pointer(&w.Data[0]))%64 != 0 {
+			t.Errorf("weight %s is not aligned", w.Name)
+		}
+	}
+	if x, ok := got.Lookup("b"); !ok || x.IntAt(1) != -2 {
+		t.Errorf("weight b is %v", x)
+	}
+	if _, ok := got.Lookup("c"); ok {
+		t.Error("there is no weight c")
+	}
+	if err := got.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("Save leaves %v behind", left)
+	}
+}
+
+// TestSaveKeepsTheOld fails while writing: the old file must stay as it was.
+func TestSaveKeepsTheOld(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "is-a-folder")
+	if err := os.MkdirAll(filepath.Join(path, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := sample(t).Save(path); err == nil {
+		t.Error("a folder was overwritten")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("a failed Save leaves %v behind", left)
+	}
+}
+
+// TestDamagedFile flips every byte and cuts at every length: nothing of that may
+// be read as if it were whole. Padding counts too.
+func TestDamagedFile(t *testing.T) {
+	data := encodeFile(t, sample(t))
+	for i := range data {
+		damaged := bytes.Clone(data)
+		damaged[i] ^= 0x10
+		_, err := bytecode.Read(damaged)
+		wantBad(t, err, "")
+	}
+	padding := len(data) - len(bytes.TrimRight(data, "\x00"))
+	for n := range len(data) - padding {
+		_, err := bytecode.Read(data[:n])
+		wantBad(t, err, "")
+	}
+	_, err := bytecode.Read(append(bytes.Clone(data), make([]byte, 64)...))
+	wantBad(t, err, "after its last section")
+}
+
+func TestFileErrors(t *testing.T) {
+	data := encodeFile(t, sample(t))
+	change := func(edit func([]byte)) []byte {
+		b := bytes.Clone(data)
+		edit(b)
+		// The head's checksum is made good again, so that what lies behind it is
+		// reached.
+		end := 16 + 28*int(binary.LittleEndian.Uint32(b[12:]))
+		if end+4 <= len(b) {
+			binary.LittleEndian.PutUint32(b[end:], crc32.Checksum(b[:end], crc32.MakeTable(crc32.Castagnoli)))
+		}
+		return b
+	}
+	for _, c := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"empty", "only 0 bytes", nil},
+		{"other format", "no compiled program", []byte("\x89PNG and then some more bytes")},
+		{"version", "version 7", change(func(b []byte) { b[8] = 7 })},
+		{"section unknown", `a section "nova", which this program does not know`, change(func(b []byte) { copy(b[16:], "nova") })},
+		{"too many sections", "names 9 sections", change(func(b []byte) { b[12] = 9 })},
+		{"section moved", "begins at byte", change(func(b []byte) { b[24]++ })},
+		{"section beyond the end", "cut off in section", change(func(b []byte) { b[16+8+8+6] = 1 })},
+		{"section damaged", `section "meta" is damaged`, change(func(b []byte) { b[16+24] ^= 1 })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := bytecode.Read(c.data)
+			wantBad(t, err, c.want)
+		})
+	}
+	if _, err := bytecode.Open(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
