@@ -314,7 +314,7 @@ func (a *arguments) missing() {
 			a.fail(a.at, "argument %s of %s is missing", decl.Name, op.Name)
 		}
 	}
-	if n := len(op.Args); n > 0 && !a.given[n-1] {
+	if n := len(op.Args); n > 0 && (!a.given[n-1] || len(a.node.args) < n) {
 		if _, _, variadic := ir.ArgKind(op.Args[n-1]); variadic {
 			a.fail(a.at, "%s has no operands", op.Name)
 		}
