@@ -1,0 +1,127 @@
+package lang
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lang/syntax"
+)
+
+// An annotRow is an annotation: what argument it takes, as text for the IR.
+type annotRow struct {
+	usage string
+	arg   func(x syntax.Expr) (string, bool) // nil: a number
+}
+
+var annotRows = map[string]annotRow{
+	"stream":    {`@stream("io")`, annotString},
+	"unit":      {`@unit(cube), @unit(vector) or @unit(auto)`, annotWord("cube", "vector", "auto")},
+	"device":    {`@device(1)`, nil},
+	"stage":     {`@stage(2)`, nil},
+	"fuse":      {`@fuse(off) or @fuse("name")`, annotFuse},
+	"precision": {`@precision(f16)`, annotDType},
+}
+
+func annotString(x syntax.Expr) (string, bool) {
+	s, ok := x.(*syntax.StringLit)
+	if !ok || s.Value == "" {
+		return "", false
+	}
+	return s.Value, true
+}
+
+func annotWord(words ...string) func(syntax.Expr) (string, bool) {
+	return func(x syntax.Expr) (string, bool) {
+		n, ok := x.(*syntax.NameExpr)
+		return nameText(n), ok && slices.Contains(words, n.Name)
+	}
+}
+
+func nameText(n *syntax.NameExpr) string {
+	if n == nil {
+		return ""
+	}
+	return n.Name
+}
+
+// annotInt evaluates the number of an annotation.
+func (e *elaborator) annotInt(x syntax.Expr) (string, bool) {
+	n, ok := constInt(e.eval(x))
+	return strconv.FormatInt(n, 10), ok && n >= 0
+}
+
+func annotFuse(x syntax.Expr) (string, bool) {
+	if s, ok := annotWord("off")(x); ok {
+		return s, true
+	}
+	return annotString(x)
+}
+
+func annotDType(x syntax.Expr) (string, bool) {
+	n, ok := x.(*syntax.NameExpr)
+	if !ok {
+		return "", false
+	}
+	d, isDType := dtypeWord(n.Name)
+	return n.Name, isDType && tensor.DType(d).IsFloat()
+}
+
+// annotated runs body with the annotations on every value that it makes. Inner
+// ones replace outer ones of the same name.
+func (e *elaborator) annotated(list []syntax.Annotation, body func()) {
+	if len(list) == 0 {
+		body()
+		return
+	}
+	outer := e.annots
+	e.annots = slices.Clone(outer)
+	for _, a := range list {
+		if arg, ok := e.annotation(a); ok {
+			e.annots = slices.DeleteFunc(e.annots, func(o ir.Annot) bool { return o.Name == a.Name.Name })
+			e.annots = append(e.annots, ir.Annot{Name: a.Name.Name, Arg: arg})
+		}
+	}
+	body()
+	e.annots = outer
+}
+
+// annotation checks one annotation. Those that nothing follows yet are said so,
+// once at each place.
+func (e *elaborator) annotation(a syntax.Annotation) (string, bool) {
+	row, ok := annotRows[a.Name.Name]
+	if !ok {
+		d := e.errorf("bad-annotation", a.Name.At, "unknown annotation @%s", a.Name.Name)
+		var names []string
+		for n := range annotRows {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		suggest(d, a.Name.Name, names)
+		return "", false
+	}
+	arg := ""
+	good := len(a.Args) == 1 && a.Args[0].Name.Name == ""
+	if good {
+		parse := row.arg
+		if parse == nil {
+			parse = e.annotInt
+		}
+		arg, good = parse(a.Args[0].Value)
+	}
+	if !good {
+		d := e.errorf("bad-annotation", a.At, "the argument of @%s is wrong", a.Name.Name)
+		help(d, "write %s", row.usage)
+		return "", false
+	}
+	e.warnf("not-followed", a.At, "@%s(%s) is not followed yet", a.Name.Name, arg)
+	return arg, true
+}
+
+// noAnnotations refuses annotations before a declaration that makes no values.
+func (e *elaborator) noAnnotations(d syntax.Decl, what string) {
+	for _, a := range d.Annotations() {
+		e.errorf("bad-annotation", a.At, "%s cannot be annotated", what)
+	}
+}

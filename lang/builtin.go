@@ -1,0 +1,425 @@
+package lang
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lang/syntax"
+)
+
+// The built-in functions are the rows of the operator table. A call's
+// arguments go to the row's arguments and then to its attributes, in the order
+// in which they are declared; surface.go has the few that are written
+// otherwise.
+
+// hidden are the groups of operators that scripts have statements for.
+var hidden = map[string]bool{"structure": true, "control": true}
+
+// builtin finds a built-in function by its name.
+func builtin(name string) (value, bool) {
+	if f, ok := pureFuncs[name]; ok {
+		return builtinVal{name: name, fn: f}, true
+	}
+	op := ir.Lookup(name)
+	if op == nil || hidden[op.Group] {
+		return nil, false
+	}
+	return builtinVal{name: name, op: op}, true
+}
+
+// builtinNames lists all of them, for did-you-mean.
+var builtinNames = sync.OnceValue(func() []string {
+	var names []string
+	for _, op := range ir.Ops() {
+		if !hidden[op.Group] {
+			names = append(append(names, op.Name), op.Aliases...)
+		}
+	}
+	for n := range pureFuncs {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+})
+
+// callBuiltin calls a built-in function, x.f(...) with a receiver.
+func (e *elaborator) callBuiltin(f builtinVal, at diag.Span, recv *operand, op *syntax.CallOp) value {
+	args, ok := e.evalArgs(op, nil)
+	if recv != nil {
+		args = append([]argument{{operand: *recv}}, args...)
+	}
+	if !ok {
+		return poison{}
+	}
+	return e.callRow(f, at, args)
+}
+
+// callRow calls a built-in function with evaluated arguments.
+func (e *elaborator) callRow(f builtinVal, at diag.Span, args []argument) value {
+	if f.fn != nil {
+		return f.fn.call(e, f.name, at, args)
+	}
+	if v, ok := e.pure(f, at, args); ok {
+		return v
+	}
+	c := &rowCall{e: e, name: f.name, row: f.op, at: at, args: args}
+	if s, ok := surfaces[f.op.Name]; ok {
+		c.order = s.order
+		if s.adapt != nil && !s.adapt(c) {
+			return poison{}
+		}
+	}
+	return c.run()
+}
+
+// A rowCall is a call of an operator on its way from the surface to the row.
+type rowCall struct {
+	e     *elaborator
+	name  string
+	row   *ir.Op
+	at    diag.Span
+	args  []argument
+	order []string // names of the slots by position, when not the row's own
+	slots []slot
+}
+
+// A slot is one argument or attribute of the row, and what the call gives it.
+type slot struct {
+	name     string
+	attr     *ir.Attr // nil for an argument
+	index    int      // in Args or Attrs
+	optional bool
+	variadic bool
+	given    []operand
+	listed   bool // a variadic one was given as a list
+}
+
+func (c *rowCall) run() value {
+	c.makeSlots()
+	if !c.fill() || !c.complete() {
+		return poison{}
+	}
+	attrs, ok := c.attributes()
+	if !ok {
+		return poison{}
+	}
+	s := site{name: c.name, at: c.at, args: c.operands()}
+	vs, ok := c.e.arguments(s, c.row, s.args)
+	if !ok {
+		return poison{}
+	}
+	out := c.e.add(s, c.row, vs, attrs)
+	if len(out) == 1 && isPoison(out[0]) {
+		return poison{}
+	}
+	c.e.obligations(c.row, vs, out[0].(tensorVal).v, c.at)
+	if len(out) == 1 && !surfaces[c.row.Name].many {
+		return out[0]
+	}
+	return listVal{elems: out, tuple: true}
+}
+
+func (c *rowCall) makeSlots() {
+	for i, a := range c.row.Args {
+		name, optional, variadic := ir.ArgKind(a)
+		c.slots = append(c.slots, slot{name: name, index: i, optional: optional, variadic: variadic})
+	}
+	for i := range c.row.Attrs {
+		a := &c.row.Attrs[i]
+		c.slots = append(c.slots, slot{name: a.Name, attr: a, index: i, optional: !a.Required, variadic: a.Variadic})
+	}
+	if c.order == nil {
+		return
+	}
+	rank := func(s slot) int {
+		if i := slices.Index(c.order, s.name); i >= 0 {
+			return i
+		}
+		return len(c.order)
+	}
+	slices.SortStableFunc(c.slots, func(a, b slot) int { return rank(a) - rank(b) })
+}
+
+// fill lays the arguments of the call into the slots.
+func (c *rowCall) fill() bool {
+	pos, ok := 0, true
+	for _, a := range c.args {
+		if a.name.Name != "" {
+			ok = c.byName(a) && ok
+			continue
+		}
+		if pos >= len(c.slots) {
+			d := c.e.errorf("wrong-arguments", a.at, "takes %s, got %d", count(len(c.slots), "argument"), len(c.args))
+			c.explain(d)
+			return false
+		}
+		pos = c.byPosition(pos, a.operand)
+	}
+	return ok
+}
+
+// byPosition gives an argument to slot pos and tells the slot of the next one.
+func (c *rowCall) byPosition(pos int, o operand) int {
+	s := &c.slots[pos]
+	l, isList := o.val.(listVal)
+	switch {
+	case !s.variadic:
+		s.given = []operand{o}
+		return pos + 1
+	case isList && len(s.given) == 0 && !(l.strong && s.attr == nil):
+		s.spread(o, l)
+		return pos + 1
+	}
+	s.given = append(s.given, o)
+	return pos
+}
+
+func (s *slot) spread(o operand, l listVal) {
+	s.listed = true
+	for i, el := range l.elems {
+		s.given = append(s.given, operand{el, elemSpan(l, i, o.at)})
+	}
+}
+
+func (c *rowCall) byName(a argument) bool {
+	i := slices.IndexFunc(c.slots, func(s slot) bool { return s.name == a.name.Name })
+	if i < 0 {
+		d := c.e.errorf("wrong-arguments", a.name.At, "there is no argument %s", a.name.Name)
+		names := make([]string, len(c.slots))
+		for i, s := range c.slots {
+			names[i] = s.name
+		}
+		suggest(d, a.name.Name, names)
+		c.explain(d)
+		return false
+	}
+	s := &c.slots[i]
+	if len(s.given) > 0 || s.listed {
+		d := c.e.errorf("wrong-arguments", a.at, "argument %s is given twice", s.name)
+		d.Subject = c.name
+		if len(s.given) > 0 {
+			witness(d, s.given[0].at, "given here")
+		}
+		return false
+	}
+	if l, ok := a.val.(listVal); ok && s.variadic {
+		s.spread(a.operand, l)
+		return true
+	}
+	s.given = []operand{a.operand}
+	return true
+}
+
+// explain adds the signature to a mistake in the arguments.
+func (c *rowCall) explain(d *diag.Diagnostic) {
+	d.Subject = c.name
+	note(d, "%s", c.row.Signature())
+}
+
+// complete checks that nothing required is absent. None leaves an optional one
+// out.
+func (c *rowCall) complete() bool {
+	ok := true
+	for i := range c.slots {
+		s := &c.slots[i]
+		if len(s.given) == 1 && !s.listed {
+			if _, none := s.given[0].val.(noneVal); none && s.optional {
+				s.given = nil
+			}
+		}
+		if len(s.given) == 0 && !s.optional && !s.listed && (s.attr != nil || !s.variadic) {
+			d := c.e.errorf("missing-argument", c.at, "argument %s is missing", s.name)
+			c.explain(d)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// operands lists what was given for the row's arguments.
+func (c *rowCall) operands() []operand {
+	ops := make([]operand, len(c.row.Args))
+	for _, s := range c.slots {
+		switch {
+		case s.attr != nil:
+		case s.variadic:
+			ops = append(ops[:s.index], s.given...)
+		case len(s.given) > 0:
+			ops[s.index] = s.given[0]
+		}
+	}
+	return ops
+}
+
+// attributes converts what was given for the row's attributes.
+func (c *rowCall) attributes() ([]ir.Lit, bool) {
+	attrs := c.row.Defaults()
+	ok := true
+	for _, s := range c.slots {
+		if s.attr == nil || len(s.given) == 0 && !s.listed {
+			continue
+		}
+		o := listOperand(s)
+		l, good := c.attribute(s.attr, o)
+		if good {
+			attrs[s.index] = l
+		}
+		ok = ok && good
+	}
+	return attrs, ok
+}
+
+// listOperand joins what a variadic attribute was given.
+func listOperand(s slot) operand {
+	if len(s.given) == 1 && !s.listed {
+		return s.given[0]
+	}
+	l := listVal{}
+	var at diag.Span
+	for _, o := range s.given {
+		l.elems = append(l.elems, o.val)
+		at = at.To(o.at)
+	}
+	return operand{l, at}
+}
+
+// attribute makes a literal of one attribute's kind.
+func (c *rowCall) attribute(a *ir.Attr, o operand) (ir.Lit, bool) {
+	row := attrKinds[a.Kind]
+	if row.convert != nil {
+		if l, ok := row.convert(o.val); ok {
+			return l, true
+		}
+	}
+	code, what := "wrong-arguments", row.noun
+	switch v := o.val.(type) {
+	case tensorVal:
+		code = "not-constant"
+	case intVal:
+		if v.big == nil && !v.d.IsConst() {
+			code, what = "not-constant", what+" that is known when the program is compiled"
+		}
+	case listVal:
+		if strings := symbolicElems(v); strings {
+			code, what = "not-constant", what+" that are known when the program is compiled"
+		}
+	}
+	d := c.e.errorf(code, o.at, "argument %s must be %s, not %s", a.Name, what, o.val.noun())
+	labelled(d, o)
+	c.explain(d)
+	return ir.None, false
+}
+
+func symbolicElems(l listVal) bool {
+	for _, el := range l.elems {
+		if n, ok := el.(intVal); ok && n.big == nil && !n.d.IsConst() {
+			return true
+		}
+		if _, ok := el.(tensorVal); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// attrKinds converts compile-time values to the kinds of attributes.
+var attrKinds = map[ir.AttrKind]struct {
+	noun    string
+	convert func(v value) (ir.Lit, bool)
+}{
+	ir.KInt: {"an integer", func(v value) (ir.Lit, bool) {
+		n, ok := constInt(v)
+		return ir.IntLit(n), ok
+	}},
+	ir.KInts: {"an integer or a list of integers", func(v value) (ir.Lit, bool) {
+		var ns []int64
+		ok := eachElem(v, func(el value) bool {
+			n, ok := constInt(el)
+			ns = append(ns, n)
+			return ok
+		})
+		return ir.IntsLit(ns...), ok
+	}},
+	ir.KFloat: {"a number", func(v value) (ir.Lit, bool) {
+		f, ok := asFloat(v)
+		return ir.FloatLit(f), ok
+	}},
+	ir.KBool: {"true or false", func(v value) (ir.Lit, bool) {
+		b, ok := v.(boolVal)
+		return ir.BoolLit(bool(b)), ok
+	}},
+	ir.KString: {"a string", func(v value) (ir.Lit, bool) {
+		s, ok := v.(stringVal)
+		return ir.StrLit(string(s)), ok
+	}},
+	ir.KDType: {"a dtype", func(v value) (ir.Lit, bool) {
+		d, ok := v.(dtypeVal)
+		return ir.DTypeLit(tensor.DType(d)), ok
+	}},
+	ir.KType: {"a type, as in zeros(f32[2, 3])", func(v value) (ir.Lit, bool) {
+		switch v := v.(type) {
+		case typeVal:
+			return ir.TypeLit(ir.Type(v)), true
+		case dtypeVal:
+			return ir.TypeLit(ir.T(tensor.DType(v))), true
+		}
+		return ir.None, false
+	}},
+	ir.KDim: {"an integer", func(v value) (ir.Lit, bool) {
+		n, ok := v.(intVal)
+		return ir.DimLit(n.d), ok && n.big == nil
+	}},
+	ir.KDims: {"an integer or a list of integers", func(v value) (ir.Lit, bool) {
+		ds := []ir.Dim{}
+		ok := eachElem(v, func(el value) bool {
+			n, ok := el.(intVal)
+			ds = append(ds, n.d)
+			return ok && n.big == nil
+		})
+		return ir.DimsLit(ds...), ok
+	}},
+	ir.KNum: {"a number", func(v value) (ir.Lit, bool) {
+		switch v := v.(type) {
+		case intVal:
+			return ir.DimLit(v.d), v.big == nil
+		case floatVal:
+			return ir.FloatLit(v.f), true
+		case boolVal:
+			return ir.DimLit(ir.N(int64(boolInt(bool(v))))), true
+		}
+		return ir.None, false
+	}},
+}
+
+func constInt(v value) (int64, bool) {
+	n, ok := v.(intVal)
+	if !ok || n.big != nil {
+		return 0, false
+	}
+	return n.d.Const()
+}
+
+// eachElem visits the elements of a list, or a single value.
+func eachElem(v value, visit func(value) bool) bool {
+	l, ok := v.(listVal)
+	if !ok {
+		return visit(v)
+	}
+	for _, el := range l.elems {
+		if !visit(el) {
+			return false
+		}
+	}
+	return true
+}
+
+// obligations adds the conditions under which a call is legal and that its
+// types alone do not prove.
+func (e *elaborator) obligations(row *ir.Op, args []*ir.Value, out *ir.Value, at diag.Span) {
+	if rule, ok := obliged[row.Name]; ok {
+		rule(e, args, out, at)
+	}
+}

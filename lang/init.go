@@ -1,0 +1,365 @@
+package lang
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lang/syntax"
+)
+
+// What a weight is when no weights file has it:
+//
+//	param w: f32[2, 3] = normal(0, 0.02)
+//
+// The program carries it as text, normal(0,0.02), so that a listing shows what
+// the source says and values are made only when they are needed. InitTensor
+// reads the text again.
+
+// An initRow is one way to make values. make fills floats of a seeded source.
+type initRow struct {
+	args []string
+	fill func(r *rand.Rand, args []float64, out []float64)
+}
+
+var initRows = map[string]initRow{
+	"zeros": {nil, constantFill(func([]float64) float64 { return 0 })},
+	"ones":  {nil, constantFill(func([]float64) float64 { return 1 })},
+	"full":  {[]string{"value"}, constantFill(func(a []float64) float64 { return a[0] })},
+	"normal": {[]string{"mean", "std"}, func(r *rand.Rand, a, out []float64) {
+		for i := range out {
+			out[i] = a[0] + a[1]*r.NormFloat64()
+		}
+	}},
+	"uniform": {[]string{"a", "b"}, func(r *rand.Rand, a, out []float64) {
+		for i := range out {
+			out[i] = a[0] + (a[1]-a[0])*r.Float64()
+		}
+	}},
+}
+
+func constantFill(f func(args []float64) float64) func(*rand.Rand, []float64, []float64) {
+	return func(_ *rand.Rand, args, out []float64) {
+		v := f(args)
+		for i := range out {
+			out[i] = v
+		}
+	}
+}
+
+// loadWord is the init, or default, that reads a file.
+const loadWord = "load"
+
+// An initSpec is an evaluated init: a text that InitTensor reads, or values.
+type initSpec struct {
+	text  string
+	value *tensor.T
+}
+
+// initOf evaluates the init of a weight, or the default of a graph's parameter,
+// of type t.
+func (e *elaborator) initOf(x syntax.Expr, t ir.Type) (initSpec, bool) {
+	if name, call, ok := calledName(x); ok {
+		if name.Name == loadWord {
+			return e.loadInit(call, name.At)
+		}
+		if row, known := initRows[name.Name]; known && !typeArgument(call) {
+			return e.callInit(name.Name, row, call, name.At)
+		}
+	}
+	o := e.operand(x)
+	switch v := o.val.(type) {
+	case poison:
+		return initSpec{}, false
+	case listVal:
+		if tensorLike(v) && !v.tuple {
+			return e.listInit(o, v, t)
+		}
+	case intVal, floatVal, boolVal:
+		if v, ok := e.literal(o, []value{v}, nil, []int{}, meet(ownDType(v), t.DType)); ok {
+			return e.valueInit(o.at, v, t)
+		}
+		return initSpec{}, false
+	}
+	d := e.errorf("wrong-arguments", o.at, "%s does not say how to make the values", clip(text(o.at), 40))
+	note(d, "an init is zeros(), ones(), full(v), normal(mean, std), uniform(a, b), [...] or load(\"file.npy\")")
+	return initSpec{}, false
+}
+
+// calledName splits f(...).
+func calledName(x syntax.Expr) (*syntax.NameExpr, *syntax.CallOp, bool) {
+	p, ok := x.(*syntax.PostfixExpr)
+	if !ok || len(p.Ops) != 1 {
+		return nil, nil, false
+	}
+	name, isName := p.X.(*syntax.NameExpr)
+	call, isCall := p.Ops[0].(*syntax.CallOp)
+	return name, call, isName && isCall
+}
+
+func typeArgument(call *syntax.CallOp) bool {
+	if len(call.Args) == 0 {
+		return false
+	}
+	_, ok := call.Args[0].Value.(*syntax.TypeLit)
+	return ok
+}
+
+func (e *elaborator) loadInit(call *syntax.CallOp, at diag.Span) (initSpec, bool) {
+	if len(call.Args) == 1 {
+		if s, ok := call.Args[0].Value.(*syntax.StringLit); ok {
+			file, ok := e.dataFile(s)
+			return initSpec{text: loadWord + "(" + strconv.Quote(file) + ")"}, ok
+		}
+	}
+	e.errorf("wrong-arguments", at, "load takes the name of a file in quotes")
+	return initSpec{}, false
+}
+
+// dataFile resolves the name of a data file against the file that names it.
+func (e *elaborator) dataFile(s *syntax.StringLit) (string, bool) {
+	if s.Value == "" || strings.ContainsRune(s.Value, 0) {
+		e.errorf("bad-file", s.At, "%q is not the name of a file", s.Value)
+		return "", false
+	}
+	return beside(s.At.Src.Name, s.Value), true
+}
+
+// beside resolves a name against the folder of a file.
+func beside(file, name string) string {
+	name = strings.ReplaceAll(name, "\\", "/")
+	if path.IsAbs(name) || len(name) > 1 && name[1] == ':' {
+		return path.Clean(name)
+	}
+	return path.Join(path.Dir(strings.ReplaceAll(file, "\\", "/")), name)
+}
+
+func (e *elaborator) callInit(name string, row initRow, call *syntax.CallOp, at diag.Span) (initSpec, bool) {
+	params := make([]syntax.Param, len(row.args))
+	for i, a := range row.args {
+		params[i].Name.Name = a
+	}
+	args, ok := e.evalArgs(call, nil)
+	if !ok {
+		return initSpec{}, false
+	}
+	ops, ok := e.match(name, at, params, args)
+	if !ok {
+		return initSpec{}, false
+	}
+	parts := make([]string, len(ops))
+	for i, o := range ops {
+		f, isNum := asFloat(o.val)
+		if !isNum {
+			labelled(e.errorf("not-constant", o.at, "%s must be a number that is known when the program is compiled", row.args[i]), o)
+			return initSpec{}, false
+		}
+		parts[i] = tensor.FormatFloat(tensor.F64, f)
+	}
+	if len(parts) == 0 {
+		return initSpec{text: name}, true
+	}
+	return initSpec{text: name + "(" + strings.Join(parts, ",") + ")"}, true
+}
+
+// listInit makes values of a bracket list.
+func (e *elaborator) listInit(o operand, l listVal, t ir.Type) (initSpec, bool) {
+	flat, ats, shape, ok := e.flatten(o, l)
+	if !ok {
+		return initSpec{}, false
+	}
+	v, ok := e.literal(o, flat, ats, shape, meet(listDType(l), t.DType))
+	if !ok {
+		return initSpec{}, false
+	}
+	return e.valueInit(o.at, v, t)
+}
+
+// valueInit checks values against the type; symbolic dimensions take any size.
+func (e *elaborator) valueInit(at diag.Span, v *tensor.T, t ir.Type) (initSpec, bool) {
+	have := ir.TypeOf(v)
+	fits := have.DType == t.DType && have.Rank() == t.Rank()
+	for i := 0; fits && i < t.Rank(); i++ {
+		fits = !t.Shape[i].IsConst() || t.Shape[i].Equal(have.Shape[i])
+	}
+	if fits {
+		return initSpec{value: v}, true
+	}
+	code := "shape-mismatch"
+	switch {
+	case have.DType != t.DType:
+		code = "dtype-mismatch"
+	case have.Rank() != t.Rank():
+		code = "rank-mismatch"
+	}
+	d := e.errorf(code, at, "the values are %s, not %s", have, t)
+	d.Label = have.String()
+	return initSpec{}, false
+}
+
+// loadText reads load("file").
+func loadText(init string) (string, bool) {
+	rest, ok := strings.CutPrefix(init, loadWord+"(")
+	rest, closed := strings.CutSuffix(rest, ")")
+	if !ok || !closed {
+		return "", false
+	}
+	file, err := strconv.Unquote(rest)
+	return file, err == nil
+}
+
+// InitTensor makes the values of a weight that no file has, from its init. The
+// numbers of normal and uniform depend on the seed and the weight's name only.
+// It returns nil when the weight has no init.
+func InitTensor(v *ir.Value, seed uint64, read func(path string) ([]byte, error)) (*tensor.T, error) {
+	return source{seed: seed, read: read}.weight(v)
+}
+
+// A source is what initial values are made from.
+type source struct {
+	seed uint64
+	read func(path string) ([]byte, error)
+	most int64 // bytes of one tensor; 0: defaultMaxBytes
+}
+
+const defaultMaxBytes = 4 << 30
+
+func (s source) weight(v *ir.Value) (*tensor.T, error) {
+	if known := attr(v, "value"); known.Tensor != nil {
+		return known.Tensor, nil
+	}
+	init := attr(v, "init").Str
+	if init == "" {
+		return nil, nil
+	}
+	t, err := s.make(init, v.Type, v.Name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", v.Name, err)
+	}
+	if !ir.TypeOf(t).Equal(v.Type) {
+		return nil, fmt.Errorf("%s is %s, but its init gives %s", v.Name, v.Type, ir.TypeOf(t))
+	}
+	return t, nil
+}
+
+func attr(v *ir.Value, name string) ir.Lit {
+	for i := range v.Op.Attrs {
+		if v.Op.Attrs[i].Name == name && i < len(v.Attrs) {
+			return v.Attrs[i]
+		}
+	}
+	return ir.None
+}
+
+// make reads an init's text and makes the values of a tensor called name.
+func (s source) make(init string, t ir.Type, name string) (*tensor.T, error) {
+	if file, ok := loadText(init); ok {
+		return LoadArray(file, s.read)
+	}
+	if err := s.fits(t); err != nil {
+		return nil, err
+	}
+	word, list, _ := strings.Cut(strings.TrimSuffix(init, ")"), "(")
+	row, ok := initRows[word]
+	if !ok {
+		return nil, fmt.Errorf("unknown init %q", init)
+	}
+	var args []float64
+	if list != "" {
+		for _, part := range strings.Split(list, ",") {
+			f, err := strconv.ParseFloat(part, 64)
+			if err != nil && !math.IsInf(f, 0) {
+				return nil, fmt.Errorf("%q in the init %q is not a number", part, init)
+			}
+			args = append(args, f)
+		}
+	}
+	if len(args) != len(row.args) {
+		return nil, fmt.Errorf("the init %q needs %d numbers", init, len(row.args))
+	}
+	return fillInit(row, args, t, seededBy(s.seed, name)), nil
+}
+
+// fits refuses types that are not known, or take more memory than is allowed.
+func (s source) fits(t ir.Type) error {
+	most := s.most
+	if most == 0 {
+		most = defaultMaxBytes
+	}
+	n, known := t.Bytes().Const()
+	switch {
+	case !t.IsConst() || !known:
+		return fmt.Errorf("the shape of %s is not known", t)
+	case n > most:
+		return ir.Errorf("limit", "%s needs %d bytes, but %d are allowed", t, n, most)
+	}
+	return nil
+}
+
+// fillInit writes in chunks, so that a large weight needs no second copy.
+func fillInit(row initRow, args []float64, t ir.Type, r *rand.Rand) *tensor.T {
+	out := tensor.New(t.DType, t.Ints()...)
+	chunk := make([]float64, 4096)
+	for at, n := 0, out.Len(); at < n; at += len(chunk) {
+		part := chunk[:min(len(chunk), n-at)]
+		row.fill(r, args, part)
+		out.StoreFloats(at, part)
+	}
+	return out
+}
+
+// seededBy is a source of numbers that depends on the seed and a name alone.
+func seededBy(seed uint64, name string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// LoadArray reads FILE.npy, or FILE.npz:KEY; a .npz with one array needs no
+// key.
+func LoadArray(file string, read func(string) ([]byte, error)) (*tensor.T, error) {
+	if read == nil {
+		return nil, fmt.Errorf("%s cannot be read here: no files are open", file)
+	}
+	name, key, hasKey := file, "", false
+	if i := strings.LastIndex(file, ".npz:"); i >= 0 {
+		name, key, hasKey = file[:i+4], file[i+5:], true
+	}
+	data, err := read(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, err)
+	}
+	if !strings.HasSuffix(name, ".npz") {
+		t, err := tensor.DecodeNpy(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return t, nil
+	}
+	z, err := tensor.OpenNpz(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	keys := z.Keys()
+	switch {
+	case !hasKey && len(keys) == 1:
+		key = keys[0]
+	case !hasKey:
+		return nil, fmt.Errorf("%s holds several arrays: write %s:KEY with one of %s", name, name, strings.Join(keys, ", "))
+	case !slices.Contains(keys, key):
+		return nil, fmt.Errorf("%s has no array %s, only %s", name, key, strings.Join(keys, ", "))
+	}
+	t, err := z.Read(key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}

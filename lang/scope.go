@@ -1,0 +1,233 @@
+package lang
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/lang/syntax"
+)
+
+// Names are looked up from the inside out: the scopes of the running body, the
+// members and arguments of the instance it belongs to, the declarations of its
+// file, the built-in functions.
+
+// A scope holds the local names of a body or of a block that has its own.
+type scope struct {
+	outer *scope
+	kind  scopeKind
+	names map[string]*local
+	carry map[string]bool // of a run-time loop: the names that may be bound in it
+	binds []string        // names in order of first binding, for the results of an if
+}
+
+type scopeKind uint8
+
+const (
+	bodyScope   scopeKind = iota // of a fn, graph or test: the outermost
+	roundScope                   // one round of an unrolled loop: rebinding reaches outwards
+	branchScope                  // a branch of a run-time if: rebinding stays inside until both are joined
+	loopScope                    // the body of a run-time loop: rebinding needs carry
+)
+
+// A local is a name and what it stands for at the moment.
+type local struct {
+	val value
+	at  diag.Span // where it was bound last
+}
+
+func newScope(outer *scope, kind scopeKind) *scope {
+	return &scope{outer: outer, kind: kind, names: map[string]*local{}}
+}
+
+func (s *scope) find(name string) *local {
+	for ; s != nil; s = s.outer {
+		if l := s.names[name]; l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// set binds a name in this scope.
+func (s *scope) set(name string, v value, at diag.Span) {
+	if l := s.names[name]; l != nil {
+		*l = local{v, at}
+		return
+	}
+	s.names[name] = &local{v, at}
+	s.binds = append(s.binds, name)
+}
+
+// home finds the scope in which binding a name takes effect. stuck is the local
+// of an outer scope that a run-time loop in between keeps from being rebound.
+func (s *scope) home(name string) (home *scope, stuck *local) {
+	for at := s; at != nil; at = at.outer {
+		switch {
+		case at.names[name] != nil, at.kind == branchScope:
+			return at, nil
+		case at.kind == loopScope:
+			if outer := at.outer.find(name); outer != nil && !at.carry[name] {
+				return s, outer
+			}
+			return s, nil
+		}
+	}
+	return s, nil
+}
+
+// A space holds the declarations of a file, or the members of an instance.
+type space struct {
+	outer *space // of an instance: its file's
+	file  *file
+	self  *instance         // nil for a file
+	path  string            // prefix of the full names of parameters
+	args  map[string]*local // of an instance: the arguments of its module
+	decls map[string]*declared
+	order []*declared
+}
+
+// A declared is a declaration and, once it was asked for, its value.
+type declared struct {
+	name  string
+	decl  syntax.Decl
+	at    diag.Span // of the name
+	state evalState
+	val   value
+}
+
+type evalState uint8
+
+const (
+	unseen evalState = iota
+	running
+	done
+)
+
+// find looks for a name among the declarations that s sees.
+func (s *space) find(name string) (*space, *declared, *local) {
+	for ; s != nil; s = s.outer {
+		if l := s.args[name]; l != nil {
+			return s, nil, l
+		}
+		if d := s.decls[name]; d != nil {
+			return s, d, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// declare enters declarations, of which names tells the name; two of one name
+// are an error.
+func (e *elaborator) declare(s *space, decls []syntax.Decl) {
+	for _, d := range decls {
+		id := declName(d)
+		if id.Name == "" {
+			continue
+		}
+		if l := s.args[id.Name]; l != nil {
+			e.duplicate(id, "", l.at)
+			continue
+		}
+		if old := s.decls[id.Name]; old != nil {
+			e.duplicate(id, "", old.at)
+			continue
+		}
+		n := &declared{name: id.Name, decl: d, at: id.At}
+		s.decls[id.Name] = n
+		s.order = append(s.order, n)
+	}
+}
+
+// duplicate reports a name that its scope has already.
+func (e *elaborator) duplicate(id syntax.Ident, what string, first diag.Span) {
+	if what != "" {
+		what += " "
+	}
+	d := e.errorf("duplicate-name", id.At, "%s%s is declared twice", what, id.Name)
+	d.Label = "again here"
+	witness(d, first, "first declared here")
+}
+
+// declName is the name that a declaration brings into its scope, if any.
+func declName(d syntax.Decl) syntax.Ident {
+	switch d := d.(type) {
+	case *syntax.ImportDecl:
+		return importName(d)
+	case *syntax.ParamDecl:
+		return d.Name
+	case *syntax.ConstDecl:
+		return d.Name
+	case *syntax.InstanceDecl:
+		return d.Name
+	case *syntax.FuncDecl:
+		return d.Name
+	case *syntax.ModuleDecl:
+		return d.Name
+	}
+	return syntax.Ident{}
+}
+
+// An activation is a body that is being elaborated: of a fn, graph or test, or
+// the expression of a declaration.
+type activation struct {
+	caller   *activation
+	name     string    // as messages show it
+	call     diag.Span // where it was called
+	body     diag.Span
+	in       *space
+	scope    *scope
+	decl     *syntax.FuncDecl
+	ellipsis []ir.Dim // what ... stands for
+	spread   bool     // there is a ... in the signature
+	plain    bool     // no call: a graph, test or declaration
+	path     string   // full name of the instance that is being made, if any
+	depth    int
+}
+
+// lookup finds what a name stands for.
+func (e *elaborator) lookup(name string) (value, bool) {
+	if l := e.act.scope.find(name); l != nil {
+		return e.reread(l), true
+	}
+	if in, d, l := e.act.in.find(name); l != nil {
+		return l.val, true
+	} else if d != nil {
+		return e.declaredValue(in, d), true
+	}
+	return builtin(name)
+}
+
+// reread is the value of a local. A list that has a name is a tensor of its own
+// dtype.
+func (e *elaborator) reread(l *local) value {
+	if list, ok := l.val.(listVal); ok && !list.tuple && !list.strong && tensorLike(list) {
+		list.strong = true
+		return list
+	}
+	return l.val
+}
+
+// visible lists the names that can be written here, for did-you-mean.
+func (e *elaborator) visible(callable bool) []string {
+	var names []string
+	for s := e.act.scope; s != nil; s = s.outer {
+		for n := range s.names {
+			names = append(names, n)
+		}
+	}
+	for s := e.act.in; s != nil; s = s.outer {
+		for n := range s.args {
+			names = append(names, n)
+		}
+		for n := range s.decls {
+			names = append(names, n)
+		}
+	}
+	if callable {
+		names = append(names, builtinNames()...)
+	}
+	sort.Strings(names)
+	return slices.Compact(names)
+}
