@@ -1,0 +1,51 @@
+// Package golden holds the golden files of the compiler and the one test that
+// runs them.
+//
+// A golden file is a txtar archive of one topic: prose that says what to look
+// at, an input, and what the compiler makes of it.
+//
+//	A relu between two products.
+//	option: dim=B=8
+//	-- in.npu --
+//	graph main(x: f32[B, 4]) -> f32[B, 4] { return relu(x) }
+//	-- ir --
+//	func @main(%x: f32[B,4]) -> f32[B,4] {
+//	  ...
+//
+// The first section is the program: in.npu, in.ir, or another name with one of
+// these endings. Further sections whose name has a dot are files beside it, for
+// imports and data. A section called weights gives parameters their values, one
+// a line (net.fc1.weight f32[2] [0.5, 1]); without it they are random, from the
+// seed. Every other section is an output:
+//
+//	ast ir opt ...   a stage of npu emit
+//	errors           the diagnostics of npu check, warnings too
+//	json             the same by --errors=json
+//	run              the outputs of npu run, or why there are none
+//	test             the results of npu test
+//	fmt              the script as npu fmt lays it out
+//
+// Lines of the prose that begin with "option:" steer the compiler: graph=NAME,
+// level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, strict=true,
+// weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false. An input that no
+// option gives and that has no default is random, from the seed.
+//
+// # What a file proves
+//
+// Sections are snapshots: go test ./golden -update rewrites those that differ,
+// and git shows what changed. What -update cannot bless away are the checks
+// that every program which compiles gets for nothing, at O0 and at O2: the IR is
+// verified after each pass, printed and parsed back, the bytecode is verified,
+// and the program computes on the virtual machine what the interpreter computes
+// from the IR as the front end made it. Every output is produced twice and must
+// come out the same.
+//
+// A directive above a function, // fires: RULE or // silent: RULE, asks that a
+// rewrite or fusion is applied, or is not.
+//
+// # What is absent
+//
+// Nothing here knows the compiler's inside: the package sees the facade only.
+// There are no patterns to match against parts of an output; a file that shows
+// too much is split.
+package golden

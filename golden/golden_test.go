@@ -1,0 +1,118 @@
+package golden
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu"
+	"github.com/rogpeppe/go-internal/diff"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the sections that differ")
+
+// TestGolden runs every golden file.
+func TestGolden(t *testing.T) {
+	for _, f := range goldenFiles(t) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			changed := f.compare(t)
+			f.checkDirectives(t)
+			f.crossCheck(t)
+			if changed && *update {
+				f.write(t)
+			}
+		})
+	}
+}
+
+// compare produces every output twice, and puts what differs from the file in
+// its place.
+func (f *file) compare(t *testing.T) (changed bool) {
+	for _, i := range f.outputs() {
+		section := &f.archive.Files[i]
+		got, err := output(section.Name).make(f)
+		if err != nil {
+			t.Errorf("%s: %s cannot be made: %v", f.path, section.Name, err)
+			continue
+		}
+		if again, err := output(section.Name).make(f); err != nil || again != got {
+			t.Errorf("%s: %s comes out differently the second time (%v)\n%s", f.path, section.Name, err, diff.Diff("first", []byte(got), "second", []byte(again)))
+		}
+		if testing.Verbose() {
+			t.Logf("%s\n%s", section.Name, got)
+		}
+		if f.isHeader(got) {
+			t.Errorf("%s: %s holds a line that would begin a section", f.path, section.Name)
+		}
+		if string(section.Data) == got {
+			continue
+		}
+		changed = true
+		if !*update {
+			t.Errorf("%s: %s differs\n%s\nto see it:    go test ./golden -run '%s' -v\nto accept it: go test ./golden -run '%s' -update", f.path, section.Name,
+				diff.Diff(f.path, section.Data, "now", []byte(got)), t.Name(), t.Name())
+		}
+		section.Data = []byte(got)
+	}
+	return changed
+}
+
+// isHeader reports whether a text has a line that txtar would take as the
+// beginning of a section.
+func (f *file) isHeader(text string) bool { return len(txtar.Parse([]byte(text)).Files) > 0 }
+
+func (f *file) write(t *testing.T) {
+	if err := os.WriteFile(filepath.FromSlash(f.name)+".txtar", txtar.Format(f.archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkDirectives holds the rules that fired against what the file asks for.
+// Scripts are compiled without applying rules yet, so that a directive would
+// pass or fail for no reason: it is refused.
+func (f *file) checkDirectives(t *testing.T) {
+	for _, d := range f.directives {
+		t.Errorf("%s: %s:%d: // %s: %s cannot be checked: no rules are applied yet", f.path, f.input, d.line, d.word, d.rule)
+	}
+}
+
+// crossCheck compares the virtual machine with the interpreter, at both
+// levels, for every graph of a program that compiles.
+func (f *file) crossCheck(t *testing.T) {
+	opts := f.options.Options
+	if npu.Check(f.source(), opts).Err() != nil {
+		return
+	}
+	for _, graph := range f.graphs() {
+		for _, level := range []npu.Level{npu.O0, npu.O2} {
+			opts.Graph, opts.Level = graph, level
+			if err := npu.CrossCheck(f.source(), opts, opts.Seed); err != nil {
+				t.Errorf("%s: graph %s at %s: %v", f.path, graph, level, err)
+			}
+		}
+	}
+}
+
+// graphs are the names of the program's graphs, as its IR has them.
+func (f *file) graphs() []string {
+	opts := f.options.Options
+	opts.Graph = ""
+	text, _, err := npu.Emit(f.source(), "ir", opts)
+	if err != nil {
+		return nil // a script of tests or declarations only
+	}
+	var names []string
+	for line := range strings.Lines(text) {
+		var name string
+		if _, err := fmt.Sscanf(line, "func @%s", &name); err == nil {
+			name, _, _ = strings.Cut(name, "(")
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,153 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/npulang/npu"
+)
+
+// An outputKind is a section that the compiler fills, and how.
+type outputKind struct {
+	name string
+	make func(*file) (string, error)
+}
+
+// output finds the kind of a section; nil if there is none of that name.
+func output(name string) *outputKind {
+	for i := range outputKinds {
+		if outputKinds[i].name == name {
+			return &outputKinds[i]
+		}
+	}
+	if slices.Contains(npu.StageNames(), name) {
+		return &outputKind{name, func(f *file) (string, error) { return emit(f, name) }}
+	}
+	return nil
+}
+
+// outputKinds are the sections beside the stages of npu emit.
+var outputKinds = []outputKind{
+	{"errors", func(f *file) (string, error) { return render(npu.Check(f.source(), f.options.Options)), nil }},
+	{"json", errorsAsJSON},
+	{"run", run},
+	{"test", test},
+	{"fmt", format},
+}
+
+// render is what a person sees; nothing to see is said in so many words.
+func render(ds npu.Diagnostics) string {
+	if len(ds) == 0 {
+		return "none\n"
+	}
+	var b strings.Builder
+	_ = ds.Render(&b, false) // a Builder does not fail
+	return b.String()
+}
+
+// emit shows a stage.
+func emit(f *file, stage string) (string, error) {
+	text, _, err := npu.Emit(f.source(), stage, f.options.Options)
+	return text, err
+}
+
+func errorsAsJSON(f *file) (string, error) {
+	var b bytes.Buffer
+	err := npu.Check(f.source(), f.options.Options).WriteJSON(&b)
+	return b.String(), err
+}
+
+// run prints warnings and outputs, or what went wrong.
+func run(f *file) (string, error) {
+	p, err := npu.Compile(f.source(), f.options.Options)
+	if err != nil {
+		return render(diagnostics(err)), nil
+	}
+	defer p.Close()
+	inputs, err := p.ReadInputs(f.givenInputs(p), npu.InputOptions{Seed: f.options.Seed, Dims: f.options.Dims})
+	if err != nil {
+		return render(diagnostics(err)), nil
+	}
+	outputs, err := p.Run(context.Background(), inputs)
+	if err != nil {
+		return render(diagnostics(err)), nil
+	}
+	var b strings.Builder
+	if warnings := p.Warnings(); len(warnings) > 0 {
+		b.WriteString(render(warnings) + "\n")
+	}
+	for _, port := range p.Outputs() {
+		fmt.Fprintf(&b, "%s: %s\n%s\n", port.Name, npu.TypeOf(outputs[port.Name]), npu.FormatTensor(outputs[port.Name]))
+	}
+	return b.String(), nil
+}
+
+// givenInputs are those of the options, and random ones for what has no default.
+func (f *file) givenInputs(p *npu.Program) map[string]string {
+	given := maps.Clone(f.options.inputs)
+	for _, port := range p.Inputs() {
+		if _, ok := given[port.Name]; !ok && !port.Optional && !f.options.onlyGiven {
+			given[port.Name] = "random"
+		}
+	}
+	return given
+}
+
+// diagnostics brings any error into a list.
+func diagnostics(err error) npu.Diagnostics {
+	if ds, ok := err.(npu.Diagnostics); ok {
+		return ds
+	}
+	return npu.Diagnostics{npu.AsDiagnostic(err)}
+}
+
+// test prints the result of each test block, at both levels, without times.
+func test(f *file) (string, error) {
+	levels := []npu.Level{npu.O0, npu.O2}
+	if f.options.Level != "" {
+		levels = []npu.Level{f.options.Level}
+	}
+	results, warnings, err := npu.Test(f.source(), npu.TestOptions{Options: f.options.Options, Levels: levels})
+	if err != nil {
+		return render(diagnostics(err)), nil
+	}
+	var b strings.Builder
+	if len(warnings) > 0 {
+		b.WriteString(render(warnings))
+	}
+	for r := range results {
+		word := "ok  "
+		if r.Failed() {
+			word = "FAIL"
+		}
+		fmt.Fprintf(&b, "%s  %s  %s\n", word, r.Level, r.Name)
+		if len(r.Diagnostics) > 0 {
+			b.WriteString(render(r.Diagnostics))
+		}
+	}
+	if b.Len() == 0 {
+		return "no tests\n", nil
+	}
+	return b.String(), nil
+}
+
+// format lays the script out, and sees to it that doing so twice changes
+// nothing.
+func format(f *file) (string, error) {
+	once, err := npu.Format(f.input, f.text())
+	if err != nil {
+		return render(diagnostics(err)), nil
+	}
+	twice, err := npu.Format(f.input, once)
+	if err != nil {
+		return "", err
+	}
+	if once != twice {
+		return "", fmt.Errorf("formatting twice gives another result:\n%s", twice)
+	}
+	return once, nil
+}
