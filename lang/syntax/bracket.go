@@ -9,11 +9,11 @@ import (
 // brackets are the brackets open at the scanner's place.
 type brackets struct {
 	open   []bracket
-	over   int // how many more are open above MaxNesting
-	module bool
-	flush  int // where a declaration word first stood in column 1 within brackets; 0 for nowhere
-	flushL int // its line
-	owed   int // closing braces that will have nothing to close, because of an error before
+	over   int    // how many more are open above MaxNesting
+	first  string // the declaration word that the chunk begins with
+	flush  int    // where a declaration word first stood in column 1 within brackets; 0 for nowhere
+	flushL int    // its line
+	owed   int    // closing braces that will have nothing to close, because of an error before
 }
 
 type bracket struct {
@@ -45,10 +45,6 @@ func (s *scanner) bracket(typ lexer.TokenType, start int) bool {
 			return false
 		}
 		s.pop(typ, start)
-	case tIdent:
-		if s.depth() == 0 && s.fresh && s.text[start:s.off] == "module" {
-			s.module = true
-		}
 	}
 	return true
 }
@@ -147,7 +143,7 @@ func (s *scanner) endsHere() bool {
 		return true
 	}
 	word := s.text[s.off : s.off+n]
-	if s.module && memberWords[word] && s.open[0].typ == tLBrace {
+	if s.first == "module" && memberWords[word] && s.open[0].typ == tLBrace {
 		if len(s.open) > 1 {
 			s.neverClosed(s.off, s.off+n, "the next declaration begins here")
 			s.open, s.over, s.owed = s.open[:1], 0, 0

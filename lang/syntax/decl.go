@@ -231,7 +231,15 @@ func (p *parser) moduleBody(lex *lexer.PeekingLexer) (memberList, error) {
 	}
 	lex.Next()
 	var list memberList
-	for lex.Peek().Type != tRBrace {
+	for head := int(lex.RawCursor()); ; {
+		if lex.Peek().EOF() {
+			if err := p.refill(lex, head); err != nil {
+				return nil, err
+			}
+		}
+		if lex.Peek().Type == tRBrace {
+			break
+		}
 		d, err := p.decl(lex, moduleLevel)
 		if err != nil {
 			return nil, err

@@ -39,6 +39,10 @@ type wholeLexer struct{ s *scanner }
 
 func (l *wholeLexer) Next() (lexer.Token, error) {
 	t, err := l.s.Next()
+	if t.EOF() && l.s.paused {
+		l.s.resume(minWindow)
+		return l.Next()
+	}
 	if l.s.err != nil {
 		return t, errors.New(l.s.err.Message)
 	}
@@ -46,4 +50,19 @@ func (l *wholeLexer) Next() (lexer.Token, error) {
 		return t, err
 	}
 	return lexer.Token{Type: tNewline, Value: "\n", Pos: t.Pos}, nil
+}
+
+// A headedLexer gives tokens that were taken already, then those of a scanner.
+type headedLexer struct {
+	head []lexer.Token
+	s    *scanner
+}
+
+func (l *headedLexer) Next() (lexer.Token, error) {
+	if len(l.head) == 0 {
+		return l.s.Next()
+	}
+	t := l.head[0]
+	l.head = l.head[1:]
+	return t, nil
 }

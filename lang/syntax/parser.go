@@ -17,6 +17,7 @@ type parser struct {
 	g        *grammar
 	comments []Comment
 
+	scanner *scanner
 	chunk   int           // where the declaration at hand begins
 	tokens  []lexer.Token // its tokens
 	depth   int           // nesting of expressions
@@ -108,23 +109,57 @@ func refuse(src *diag.Source) *syntaxError {
 		help("save the file as UTF-8")
 }
 
-// upgrade takes the tokens of the next chunk.
+// upgrade takes the tokens of the next chunk, the first of them if it is long.
 func (p *parser) upgrade(s *scanner) (*lexer.PeekingLexer, *diag.Diagnostic) {
-	p.chunk, p.depth, p.inTest = s.off, 0, false
-	count := s.tokens
+	p.scanner, p.chunk, p.depth, p.inTest = s, s.off, 0, false
 	lex, err := lexer.Upgrade(s)
 	if err != nil {
 		return nil, newError(p.span(s.off, s.off), "%s", err.Error()).d
 	}
 	p.comments = s.comments
-	p.tokens = chunkTokens(lex, s.tokens-count)
+	p.tokens = allTokens(lex)
 	return lex, s.err
 }
 
-// chunkTokens returns the tokens of a fresh lexer, the last being EOF. The
-// scanner's count leaves out newlines and may hold tokens that were errors, so
-// the end is looked for.
-func chunkTokens(lex *lexer.PeekingLexer, atLeast int) []lexer.Token {
+// refill gives a lexer that has come to its end the next tokens of a chunk that
+// was paused. Its first tokens, up to the brace of the body, stay: participle
+// still has places among them.
+func (p *parser) refill(lex *lexer.PeekingLexer, head int) error {
+	if !p.scanner.paused {
+		return nil
+	}
+	p.scanner.resume(max(minWindow, 4*head))
+	more, err := lexer.Upgrade(&headedLexer{lex.Range(0, lexer.RawCursor(head)), p.scanner})
+	if err != nil {
+		return err
+	}
+	p.comments = p.scanner.comments
+	p.tokens = allTokens(more)
+	if p.scanner.err != nil {
+		return &syntaxError{p.scanner.err}
+	}
+	for range head {
+		more.Next()
+	}
+	*lex = *more
+	return nil
+}
+
+// drain scans the rest of a chunk whose parsing has stopped. An error of the
+// scanner, a bracket above all, goes before that of the grammar: it most likely
+// is the cause.
+func (p *parser) drain() *diag.Diagnostic {
+	for p.scanner.paused {
+		p.scanner.resume(minWindow)
+		for t, _ := p.scanner.Next(); !t.EOF(); t, _ = p.scanner.Next() {
+		}
+	}
+	p.comments = p.scanner.comments
+	return p.scanner.err
+}
+
+// allTokens returns the tokens of a fresh lexer, the last being EOF.
+func allTokens(lex *lexer.PeekingLexer) []lexer.Token {
 	start := lex.MakeCheckpoint()
 	for !lex.Peek().EOF() {
 		lex.Next()
@@ -144,10 +179,14 @@ func (p *parser) declaration(s *scanner) (Decl, *diag.Diagnostic) {
 	if err == nil && !lex.Peek().EOF() {
 		err = p.expected(lex, "the end of the line")
 	}
-	if err != nil {
-		return nil, p.translate(err)
+	if err == nil {
+		return d, nil
 	}
-	return d, nil
+	e := p.translate(err)
+	if bad := p.drain(); bad != nil {
+		return nil, bad
+	}
+	return nil, e
 }
 
 // index returns which token stands at t's offset.

@@ -28,7 +28,10 @@ type scanner struct {
 	fresh   bool // the next token is the first of its line
 
 	brackets
-	lead     leadState
+	lead     leadState // of the chunk
+	stmtLead leadState // of the statement at hand, one bracket further in
+	window   int       // tokens left before the chunk is paused
+	paused   bool      // the chunk goes on; resume does
 	comments []Comment
 	err      *diag.Diagnostic // the first error of the chunk
 }
@@ -49,10 +52,10 @@ func byteOrderMark(text string) string {
 }
 
 // Next returns the next token of the chunk, EOF at its end. It fails never: an
-// error stays in s.err, and the rest of the chunk is still scanned to find its
-// end.
+// error stays in s.err, and the rest of the chunk, which nobody will parse, is
+// scanned for its end only.
 func (s *scanner) Next() (lexer.Token, error) {
-	for !s.done {
+	for !s.done && !s.paused {
 		begin := s.off
 		crossed := s.skipSpace()
 		s.fresh = s.fresh || crossed >= 0
@@ -67,9 +70,12 @@ func (s *scanner) Next() (lexer.Token, error) {
 				break
 			}
 			s.last = tNewline
-			return s.token(tNewline, crossed, crossed+1), nil
+			s.maybePause()
+			if s.err == nil {
+				return s.token(tNewline, crossed, crossed+1), nil
+			}
 		default:
-			if t, ok := s.scan(begin); ok {
+			if t, ok := s.scan(begin); ok && s.err == nil {
 				return t, nil
 			}
 		}
@@ -83,8 +89,32 @@ func (s *scanner) begin() bool {
 	s.fresh, s.started, s.done = true, false, false
 	s.last, s.err, s.lead = tNewline, nil, leadStart
 	s.brackets.reset()
+	s.resume(minWindow)
 	return s.off < len(s.text)
 }
+
+// minWindow is how many tokens participle is given at a time, at the least: few
+// enough to stay in the cache, many enough for the cost of a start.
+const minWindow = 256
+
+// resume goes on with a chunk that was paused.
+func (s *scanner) resume(window int) { s.window, s.paused = window, false }
+
+// maybePause pauses the chunk behind a newline between two statements of a
+// declaration's body, or two members of a module, after enough tokens.
+func (s *scanner) maybePause() {
+	if len(s.open) != 1 || s.over > 0 {
+		return
+	}
+	s.paused = s.window <= 0 && s.stmtLead != leadClosed && s.err == nil && pausable[s.first]
+	if s.stmtLead != leadClosed {
+		s.stmtLead = leadStart
+	}
+}
+
+// pausable are the declarations whose bodies are parsed by a loop that asks for
+// more tokens.
+var pausable = map[string]bool{"fn": true, "graph": true, "test": true, "module": true}
 
 // scan reads the token at s.off. It reports false when there was only an error.
 func (s *scanner) scan(begin int) (lexer.Token, bool) {
@@ -99,10 +129,18 @@ func (s *scanner) scan(begin int) (lexer.Token, bool) {
 		return lexer.Token{}, false
 	}
 	s.checkLine(typ, start)
+	if s.depth() == 0 && typ == tIdent && (s.lead == leadStart || s.lead == leadClosed) {
+		s.first = s.text[start : start+s.declarationAt(start)]
+	}
 	if !s.bracket(typ, start) {
 		return lexer.Token{}, false
 	}
 	s.lead = s.lead.after(typ, s.depth(), start == begin)
+	s.stmtLead = s.stmtLead.after(typ, s.depth()-1, start == begin)
+	if typ == tLBrace && s.depth() == 1 {
+		s.stmtLead = leadStart
+	}
+	s.window--
 	s.last, s.fresh, s.started = typ, false, true
 	return s.token(typ, start, s.off), true
 }

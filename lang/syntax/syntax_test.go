@@ -153,3 +153,20 @@ func TestFormatKeeps(t *testing.T) {
 		t.Errorf("formatted to\n%s", got)
 	}
 }
+
+// TestLineEnds checks that a byte order mark and CR LF change nothing.
+func TestLineEnds(t *testing.T) {
+	for _, text := range seeds(t) {
+		if strings.Contains(text, "\r") {
+			continue
+		}
+		f, errs := Parse(diag.NewSource("in.npu", text))
+		g, more := Parse(diag.NewSource("in.npu", byteOrderMark("\uFEFF")+strings.ReplaceAll(text, "\n", "\r\n")))
+		if len(errs) != len(more) || Print(f) != Print(g) || len(f.Comments) != len(g.Comments) {
+			t.Errorf("with CR LF, %d errors in place of %d, or another tree, for\n%s", len(more), len(errs), text)
+		}
+		if len(errs) == 0 && Format(f) != Format(g) {
+			t.Errorf("with CR LF, another layout:\n%s", Format(g))
+		}
+	}
+}
