@@ -22,7 +22,7 @@ func exp(x float64) float64 {
 	case x < -746:
 		return 0
 	}
-	k := math.Round(x * (1 / math.Ln2))
+	k := math.RoundToEven(x * (1 / math.Ln2))
 	high, low := x-float64(k*ln2High), float64(k*ln2Low)
 	r := high - low
 	rest := (high - r) - low
@@ -31,6 +31,9 @@ func exp(x float64) float64 {
 		q = float64(q*r) + c
 	}
 	y := 1 + (r + (rest + float64(float64(r*r)*q)))
+	if k > -1000 && k < 1000 {
+		return y * math.Float64frombits(uint64(int64(k)+1023)<<52)
+	}
 	return math.Ldexp(y, int(k))
 }
 

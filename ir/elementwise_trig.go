@@ -61,7 +61,7 @@ const (
 
 // turnPair gives x - k*pi/2 as a pair, |r| up to pi/4.
 func turnPair(x float64) (k int64, r, rest float64) {
-	n := math.Round(x * (2 / math.Pi))
+	n := math.RoundToEven(x * (2 / math.Pi))
 	p := float64(n * halfPi1)
 	t, tLow := twoSum(x, -p)
 	q := float64(n * halfPi2)

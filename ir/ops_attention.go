@@ -149,7 +149,7 @@ type attending struct {
 	mask    *reader[float64] // of the scores' shape, in order; nil: none
 	allow   bool             // the mask is bool: true attends
 	kvHead  int
-	q, k, v []float64 // the query [D], keys [T,D], values [T,E]
+	q, k, v []float64 // the query [D], keys [D,T], values [T,E]
 	bias    []float64 // the mask's row [T]
 	p, y    []float64 // scores and probabilities [T], result [E]
 }
@@ -159,8 +159,15 @@ func (a *attending) loadHead(k, v *tensor.T, head int) {
 		return
 	}
 	a.kvHead = head
-	k.LoadFloats(a.k, head*len(a.k))
 	v.LoadFloats(a.v, head*len(a.v))
+	d, t := len(a.q), len(a.p)
+	key := make([]float64, d)
+	for j := range t {
+		k.LoadFloats(key, (head*t+j)*d)
+		for l, x := range key {
+			a.k[l*t+j] = x
+		}
+	}
 }
 
 // row computes the result of query i.
@@ -180,23 +187,17 @@ func (a *attending) row(i int) {
 		a.p[j] = exp(s - top)
 		total += a.p[j]
 	}
-	e := len(a.y)
-	for j, p := range a.p {
-		p /= total
-		for l, v := range a.v[j*e : (j+1)*e] {
-			a.y[l] += float64(p * v)
-		}
+	for j := range a.p {
+		a.p[j] /= total
 	}
+	addRow(a.y, a.p, a.v)
 }
 
 func (a *attending) scores() {
-	d := len(a.q)
+	clear(a.p)
+	addRow(a.p, a.q, a.k)
 	for j := range a.p {
-		s := 0.0
-		for l, x := range a.k[j*d : (j+1)*d] {
-			s += float64(a.q[l] * x)
-		}
-		a.p[j] = s * a.scale
+		a.p[j] *= a.scale
 	}
 }
 

@@ -55,30 +55,32 @@ func (p *multiplier[W]) load(dst []W, t *tensor.T, at, stride, rows, cols int) {
 	}
 }
 
-// tile adds the product of two tiles to the sums. Four steps of k share one
-// pass over the row of sums. The conversions keep Go from fusing product and
-// sum on some machines.
+// tile adds the product of two tiles to the sums.
 func (p *multiplier[W]) tile(m, k, n int) {
 	for r := range m {
-		to, a := p.to[r*n:(r+1)*n], p.a[r*k:(r+1)*k]
-		l := 0
-		for ; l+4 <= k; l += 4 {
-			a0, a1, a2, a3 := a[l], a[l+1], a[l+2], a[l+3]
-			b0, b1 := p.b[l*n:][:len(to)], p.b[(l+1)*n:][:len(to)]
-			b2, b3 := p.b[(l+2)*n:][:len(to)], p.b[(l+3)*n:][:len(to)]
-			for j, s := range to {
-				s += W(a0 * b0[j])
-				s += W(a1 * b1[j])
-				s += W(a2 * b2[j])
-				s += W(a3 * b3[j])
-				to[j] = s
-			}
+		addRow(p.to[r*n:(r+1)*n], p.a[r*k:(r+1)*k], p.b)
+	}
+}
+
+// addRow adds the product of a row and a matrix to a row of sums. Four steps
+// share one pass over the sums. The conversions keep Go from fusing product and
+// sum on some machines.
+func addRow[W float64 | int64](to, a, b []W) {
+	n := len(to)
+	for ; len(a) >= 4; a, b = a[4:], b[4*n:] {
+		a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+		b0, b1, b2, b3 := b[:n], b[n:][:n], b[2*n:][:n], b[3*n:][:n]
+		for j, s := range to {
+			s += W(a0 * b0[j])
+			s += W(a1 * b1[j])
+			s += W(a2 * b2[j])
+			s += W(a3 * b3[j])
+			to[j] = s
 		}
-		for ; l < k; l++ {
-			a0, b0 := a[l], p.b[l*n:][:len(to)]
-			for j := range to {
-				to[j] += W(a0 * b0[j])
-			}
+	}
+	for ; len(a) > 0; a, b = a[1:], b[n:] {
+		for j, v := range b[:n] {
+			to[j] += W(a[0] * v)
 		}
 	}
 }
