@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/lang/syntax"
@@ -97,9 +99,32 @@ func (p *Pattern) Names() []string {
 	return out
 }
 
-// Root is the operator of the whole pattern; a pass looks for a rule only at
-// values of this operator, unless Optional says that it may be missing.
-func (p *Pattern) Root() (op *ir.Op, optional bool) { return p.root.op, p.root.optional }
+// Roots lists the operators that the root of a match may be of: several if the
+// outermost ones are optional. A pass looks for a rule at values of these only.
+func (p *Pattern) Roots() []*ir.Op {
+	var out []*ir.Op
+	for n := p.root; n.kind == opNode; n = n.args[0] {
+		if !slices.Contains(out, n.op) {
+			out = append(out, n.op)
+		}
+		if !n.optional {
+			break
+		}
+	}
+	return out
+}
+
+// Ops lists the operators of the pattern, outer ones first, one entry for each
+// place.
+func (p *Pattern) Ops() []*ir.Op {
+	var out []*ir.Op
+	p.root.walk(func(n *node) {
+		if n.kind == opNode {
+			out = append(out, n.op)
+		}
+	})
+	return out
+}
 
 // walk visits the nodes, outer ones first.
 func (n *node) walk(visit func(*node)) {
