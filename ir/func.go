@@ -142,6 +142,14 @@ func (f *Func) require(c *Call) {
 	}
 }
 
+// PlaceAsserts gives the last asserts of f, those that Add has left without a
+// place, the place of the call.
+func (f *Func) PlaceAsserts(at diag.Loc) {
+	for i := len(f.Asserts) - 1; i >= 0 && f.Asserts[i].Pos == (diag.Loc{}); i-- {
+		f.Asserts[i].Pos = at
+	}
+}
+
 // trimAbsent drops absent arguments at the end, so that one call has one form.
 func trimAbsent(args []*Value) []*Value {
 	for len(args) > 0 && args[len(args)-1] == nil {
