@@ -13,6 +13,7 @@ import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/vm"
@@ -307,4 +308,56 @@ func TestEncodingKeepsAll(t *testing.T) {
 			t.Errorf("%s: tables differ:\n%s", c.name, cmp.Diff(p, q))
 		}
 	}
+}
+
+// agreeOn is agree for given inputs: whoever fails, both must.
+func agreeOn(t testing.TB, f *ir.Func, in []*tensor.T) {
+	t.Helper()
+	types := make([]ir.Type, len(in))
+	for i, x := range in {
+		types[i] = ir.TypeOf(x)
+	}
+	env, err := ir.BindSymbols(f, types)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f)
+	}
+	interp := &ir.Interp{Param: func(v *ir.Value) (*tensor.T, error) { return weightOf(v.Type), nil }}
+	want, wantErr := interp.Run(f, in...)
+	for _, opts := range []lower.Options{{}, {OneStream: true}} {
+		p := program(t, f, env, opts)
+		m := load(t, f, p, vm.Options{PoolSize: 1})
+		for range 2 {
+			got, err := m.Run(context.Background(), in)
+			if (err != nil) != (wantErr != nil) {
+				t.Fatalf("the machine says %v, the interpreter %v\n%s", err, wantErr, f)
+			}
+			if err == nil {
+				same(t, f, p, got, want)
+			}
+		}
+		m.Close()
+	}
+}
+
+// TestEveryOperator runs graphs of every operator's sampled calls.
+func TestEveryOperator(t *testing.T) {
+	seeds := 400
+	if testing.Short() {
+		seeds = 60
+	}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(uint64(seed), 11))
+		f, in := irtest.Func(r, 1+seed%40)
+		agreeOn(t, f, in)
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, uint8(10*seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, size uint8) {
+		g, in := irtest.Func(rand.New(rand.NewPCG(seed, 11)), 1+int(size))
+		agreeOn(t, g, in)
+	})
 }
