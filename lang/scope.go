@@ -126,7 +126,9 @@ func (e *elaborator) declare(s *space, decls []syntax.Decl) {
 		if id.Name == "" {
 			continue
 		}
-		if l := s.args[id.Name]; l != nil {
+		// A weight may have the name of an argument, as in PyTorch's
+		// Linear(..., bias=False): see lookup.
+		if l := s.args[id.Name]; l != nil && !isWeight(d) {
 			e.duplicate(id, "", l.at)
 			continue
 		}
@@ -138,6 +140,11 @@ func (e *elaborator) declare(s *space, decls []syntax.Decl) {
 		s.decls[id.Name] = n
 		s.order = append(s.order, n)
 	}
+}
+
+func isWeight(d syntax.Decl) bool {
+	_, ok := d.(*syntax.ParamDecl)
+	return ok
 }
 
 // duplicate reports a name that its scope has already.
@@ -186,14 +193,21 @@ type activation struct {
 	depth    int
 }
 
-// lookup finds what a name stands for.
+// lookup finds what a name stands for. Where a weight has the name of an
+// argument of its module, bodies of fns mean the weight and the declarations of
+// members (consts, types, arguments of submodules) the argument.
 func (e *elaborator) lookup(name string) (value, bool) {
 	if l := e.act.scope.find(name); l != nil {
 		return e.reread(l), true
 	}
-	if in, d, l := e.act.in.find(name); l != nil {
+	in, d, l := e.act.in.find(name)
+	if l != nil && e.act.decl != nil && in.decls[name] != nil {
+		d, l = in.decls[name], nil
+	}
+	if l != nil {
 		return l.val, true
-	} else if d != nil {
+	}
+	if d != nil {
 		return e.declaredValue(in, d), true
 	}
 	return builtin(name)
