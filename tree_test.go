@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -22,7 +23,7 @@ const policy = `
 NONE                                   < ir/diag, stdlib
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode
-ir                                     < ir/irtest, vm/kernel
+ir                                     < ir/irtest, ir/gen, vm/kernel
 ir, lang/syntax                        < passes/rewrite
 ir, lang/syntax, lang/weights          < lang
 passes/rewrite                         < passes
@@ -217,4 +218,12 @@ func hasDoc(t *testing.T, dir string) bool {
 		t.Fatal(err)
 	}
 	return len(matches) == 1
+}
+
+func readFile(t *testing.T, file string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

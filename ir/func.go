@@ -134,12 +134,19 @@ func (f *Func) require(c *Call) {
 		}
 	}
 	for _, a := range as {
-		same := func(b Assert) bool { return b.Rel == a.Rel && b.Left.Equal(a.Left) && b.Right.Equal(a.Right) }
-		if !slices.ContainsFunc(f.Asserts, same) {
+		if !slices.ContainsFunc(f.Asserts, a.follows) {
 			a.What = c.Op.Name
 			f.Asserts = append(f.Asserts, a)
 		}
 	}
+}
+
+// follows reports whether a says no more than b.
+func (a Assert) follows(b Assert) bool {
+	if a.Rel != b.Rel || !a.Right.Equal(b.Right) {
+		return false
+	}
+	return a.Left.Equal(b.Left) || a.Rel == "<=" && LessEq(a.Left, b.Left)
 }
 
 // PlaceAsserts gives the last asserts of f, those that Add has left without a

@@ -17,7 +17,7 @@ var Conv = row(Op{
 		{Name: "groups", Kind: KInt, Default: IntLit(1), Doc: "channels are parted into that many groups, each with its own filters"},
 		autoPadAttr,
 	},
-	Infer: inferConv, Cost: costConv, Eval: evalConv, Sample: sampleConv,
+	Infer: inferConv, Asserts: assertConv, Cost: costConv, Eval: evalConv, Sample: sampleConv,
 })
 
 func inferConv(c *Call) ([]Type, error) {
@@ -42,6 +42,14 @@ func inferConv(c *Call) ([]Type, error) {
 	}
 	spatial, err := slideAll(c, slides)
 	return []Type{{x.DType, append([]Dim{x.Shape[0], w.Shape[0]}, spatial...)}}, err
+}
+
+func assertConv(c *Call) []Assert {
+	slides, err := slidesOf(c, c.In[1].Shape[2:])
+	if err != nil {
+		return nil
+	}
+	return assertSlides(c, slides)
 }
 
 // checkChannels checks what x, w and b must agree on.

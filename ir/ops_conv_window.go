@@ -147,14 +147,31 @@ func slideAll(c *Call, slides []slide) ([]Dim, error) {
 	return out, nil
 }
 
+// alwaysFits reports whether the window surely has a place on every axis that
+// is not empty.
+func (s slide) alwaysFits() bool {
+	return s.same != "" || LessEq(s.reach().Sub(s.before).Sub(s.behind), N(1))
+}
+
+// assertSlides is that each window has a place, where that depends on symbols.
+func assertSlides(c *Call, slides []slide) []Assert {
+	var as []Assert
+	for i, s := range slides {
+		if out := s.places(c.In[0].Shape[2+i]); !s.alwaysFits() && !LessEq(N(1), out) {
+			as = append(as, Assert{Left: N(1), Rel: "<=", Right: out})
+		}
+	}
+	return as
+}
+
 // fits checks, when the numbers are known, that the window has a place. On an
-// empty axis the result may be empty too.
+// empty axis the result of a window that always fits is empty too.
 func (s slide) fits(c *Call, i int, d, out Dim) error {
 	if s.size.Is(0) {
 		return Errorf("shape-mismatch", "the window is empty along axis %d", 2+i)
 	}
 	n, known := out.Const()
-	if !known || n > 0 || n == 0 && d.Is(0) {
+	if !known || n > 0 || n == 0 && d.Is(0) && s.alwaysFits() {
 		return nil
 	}
 	return Errorf("shape-mismatch", "a window of %s elements does not fit axis %d of size %s with padding %s and %s", s.reach(), 2+i, d, s.before, s.behind).

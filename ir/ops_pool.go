@@ -24,7 +24,7 @@ var (
 		Doc:   "the largest element of each window of x [N, C, spatial...]; nan propagates, padding is never the largest",
 		Args:  []string{"x"},
 		Attrs: []Attr{kernelAttr, strideAttr, padAttr, ceilAttr, dilationAttr, autoPadAttr},
-		Infer: inferPool, Cost: costPool, Eval: evalMaxPool,
+		Infer: inferPool, Asserts: assertPool, Cost: costPool, Eval: evalMaxPool,
 		Sample: func(r *rand.Rand) Call { return samplePool(r, Numbers) },
 	})
 	AvgPool = row(Op{
@@ -34,7 +34,7 @@ var (
 		Attrs: []Attr{kernelAttr, strideAttr, padAttr, ceilAttr,
 			{Name: "count_pad", Kind: KBool, Default: BoolLit(false), Doc: "padding counts as zeros; what a rounded-up last window has beyond the padding never counts"},
 			dilationAttr, autoPadAttr},
-		Infer: inferPool, Cost: costPool, Eval: evalAvgPool,
+		Infer: inferPool, Asserts: assertPool, Cost: costPool, Eval: evalAvgPool,
 		Sample: func(r *rand.Rand) Call {
 			c := samplePool(r, Floats)
 			c.Attrs = slices.Insert(c.Attrs, 4, drawBool(r))
@@ -92,6 +92,14 @@ func inferPool(c *Call) ([]Type, error) {
 	x := c.In[0]
 	spatial, err := slideAll(c, slides)
 	return []Type{{x.DType, append(slices.Clone(x.Shape[:2]), spatial...)}}, err
+}
+
+func assertPool(c *Call) []Assert {
+	slides, err := poolSlides(c)
+	if err != nil {
+		return nil
+	}
+	return assertSlides(c, slides)
 }
 
 // costPool counts a step for each element of the window.

@@ -88,3 +88,26 @@ func randomInputs(r *rand.Rand, c *ir.Call) []*tensor.T {
 	}
 	return in
 }
+
+// TestNumbersHostile is TestHostileAttributes for these groups: spoiled calls
+// are refused, or keep to the types that inference gave them.
+func TestNumbersHostile(t *testing.T) {
+	for _, op := range ir.Ops() {
+		if !groups[op.Group] {
+			continue
+		}
+		t.Run(op.Name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(8, 9))
+			for range 1000 {
+				c := op.Sample(r)
+				c.Op = op
+				spoil(r, &c)
+				if err := ir.InferCall(&c); err == nil {
+					evalSpoiled(t, r, &c)
+				} else if _, ok := err.(*ir.Error); !ok {
+					t.Fatalf("%v %v: %T", c.In, c.Attrs, err)
+				}
+			}
+		})
+	}
+}

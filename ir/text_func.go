@@ -382,7 +382,7 @@ func (p *parser) region(outer *scope, v *Value, r RegionDecl) *Func {
 		return f
 	}
 	s := newScope(f)
-	if p.is("(") {
+	if p.is("(") || r.First < 0 {
 		p.params(s)
 	} else {
 		p.implicitParams(outer, s, v, r)

@@ -17,6 +17,7 @@ type elaborator struct {
 
 	diags    diag.List
 	reported map[place]bool
+	unread   map[*diag.Diagnostic]diag.Span // warnings of names that are never read: their statements
 	trap     *trap
 	locator  locator
 
@@ -172,11 +173,7 @@ func (e *elaborator) finish(s site, op *ir.Op, args []*ir.Value, attrs []ir.Lit,
 		return []value{poison{}}
 	}
 	where := e.where(s.at)
-	// What the call takes on trust, added last, has no place yet.
-	trusted := e.frame.Func.Asserts
-	for i := len(trusted) - 1; i >= 0 && trusted[i].Pos == (diag.Loc{}); i-- {
-		trusted[i].Pos = where
-	}
+	e.frame.Func.PlaceAsserts(where)
 	out := make([]value, len(vs))
 	for i, v := range vs {
 		v.Pos = where

@@ -86,6 +86,9 @@ func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candid
 
 // suggest adds the help that most misspellings need.
 func suggest(d *diag.Diagnostic, name string, candidates []string) {
+	if len(name) < 2 {
+		return // every other letter is near
+	}
 	if s := diag.Suggest(name, candidates); s != "" {
 		help(d, "did you mean %s?", s)
 	}

@@ -193,11 +193,18 @@ type subscripts struct {
 	starts, ends []ir.Dim
 	axes, steps  []int64
 	squeeze      []int64   // axes of x that integers drop
+	points       []point   // integers that may be out of range when the program runs
 	tensors      []operand // tensors that index
 	tensorAxes   []int     // the axes of x that they index
 	added        []newAxis
 	advanced     []int // positions of subscripts that are integers or tensors
 	position     int
+}
+
+// A point is an integer index that only a run can check.
+type point struct {
+	axis int
+	at   operand
 }
 
 // A newAxis is a None in a subscript.
@@ -277,23 +284,25 @@ func (s *subscripts) element(axis int, sub syntax.Subscript, kept int) bool {
 	return ok
 }
 
-// integer checks a fixed index against the size of its axis, at the latest when
-// that is bound.
+// integer checks a fixed index against the size of its axis. Where that is not
+// known, gather takes the element and checks when the program runs.
 func (s *subscripts) integer(axis int, o operand, i ir.Dim) bool {
 	size := s.size(axis)
 	at, needs := i, i.Add(ir.N(1)) // the size must be at least this
-	if n, ok := i.Const(); ok && n < 0 {
+	n, known := i.Const()
+	if known && n < 0 {
 		at, needs = size.Add(i), i.Mul(ir.N(-1))
 	}
-	n, indexKnown := needs.Const()
 	m, sizeKnown := size.Const()
+	least, _ := needs.Const()
 	switch {
-	case indexKnown && sizeKnown && n > m:
+	case known && sizeKnown && least > m:
 		d := s.e.errorf("out-of-range", o.at, "index %s is outside axis %d of size %s", i, axis, size)
 		witness(d, s.x.at, "%s", show(s.x.val))
 		return false
-	case !ir.LessEq(needs, size):
-		s.e.assert(needs, "<=", size, "index", o.at)
+	case !ir.LessEq(needs, size) || !known && !i.NonNeg():
+		s.points = append(s.points, point{axis, o})
+		return true
 	}
 	s.starts, s.ends = append(s.starts, at), append(s.ends, at.Add(ir.N(1)))
 	s.axes, s.steps = append(s.axes, int64(axis)), append(s.steps, 1)
@@ -376,8 +385,13 @@ func (s *subscripts) apply() value {
 	if len(s.axes) > 0 {
 		step("slice", []*ir.Value{v}, ir.DimsLit(s.starts...), ir.DimsLit(s.ends...), ir.IntsLit(s.axes...), ir.IntsLit(s.steps...))
 	}
+	for _, p := range slices.Backward(s.points) {
+		i, good := s.e.scalar(p.at, tensor.I64)
+		ok = ok && good
+		step("gather", []*ir.Value{v, i}, ir.IntLit(int64(p.axis)))
+	}
 	if len(s.squeeze) > 0 {
-		step("squeeze", []*ir.Value{v}, ir.IntsLit(s.squeeze...))
+		step("squeeze", []*ir.Value{v}, ir.IntsLit(s.squeezed()...))
 	}
 	if len(s.tensors) > 0 && ok {
 		v, ok = s.gather(v, step, &v)
@@ -394,15 +408,27 @@ func (s *subscripts) apply() value {
 	return s.e.tensor(v)
 }
 
+// squeezed lists the axes to drop once the points are gone.
+func (s *subscripts) squeezed() []int64 {
+	axes := slices.Clone(s.squeeze)
+	for i, q := range s.squeeze {
+		for _, p := range s.points {
+			axes[i] -= int64(boolInt(p.axis < int(q)))
+		}
+	}
+	return axes
+}
+
 // gather applies the index tensors. cur is where step leaves its result.
 func (s *subscripts) gather(v *ir.Value, step func(string, []*ir.Value, ...ir.Lit), cur **ir.Value) (*ir.Value, bool) {
 	axes := make([]int, len(s.tensorAxes)) // of v, from which integers have dropped some
 	for i, a := range s.tensorAxes {
 		axes[i] = a
 		for _, q := range s.squeeze {
-			if int(q) < a {
-				axes[i]--
-			}
+			axes[i] -= boolInt(int(q) < a)
+		}
+		for _, p := range s.points {
+			axes[i] -= boolInt(p.axis < a)
 		}
 	}
 	front := s.separated()

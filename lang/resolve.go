@@ -31,6 +31,7 @@ type staticScope struct {
 type staticName struct {
 	name string
 	at   diag.Span
+	stmt diag.Span // the statement that binds it first
 	read bool
 	mute bool // never worth a warning: a parameter, a counter, one of several results
 }
@@ -155,13 +156,29 @@ func (r *resolver) body(b *syntax.Block, s *staticScope, test bool) {
 	r.scope = nil
 }
 
+// dropUnread takes back the warnings about names whose statements have errors:
+// what is wrong there is said already.
+func (e *elaborator) dropUnread() {
+	var wrong []diag.Span
+	for _, d := range e.diags {
+		if d.Severity == diag.Error {
+			wrong = append(wrong, d.Span)
+		}
+	}
+	e.diags = slices.DeleteFunc(e.diags, func(w *diag.Diagnostic) bool {
+		stmt, ok := e.unread[w]
+		return ok && slices.ContainsFunc(wrong, func(s diag.Span) bool { return covers(stmt, s) })
+	})
+}
+
 // close warns of names that nothing has read.
 func (r *resolver) close(s *staticScope) {
 	for _, n := range s.order {
 		if n.read || n.mute || strings.HasPrefix(n.name, "_") {
 			continue
 		}
-		r.e.warnf("unused-name", n.at, "%s is never read", n.name)
+		d := r.e.warnf("unused-name", n.at, "%s is never read", n.name)
+		r.e.unread[d] = n.stmt
 	}
 }
 
@@ -211,7 +228,7 @@ func (r *resolver) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.BindStmt:
 		r.expr(s.Value)
-		r.bindAll(s.Names)
+		r.bindAll(s)
 	case *syntax.ReturnStmt:
 		for _, x := range s.Values {
 			r.expr(x)
@@ -243,9 +260,10 @@ func (r *resolver) stmt(s syntax.Stmt) {
 
 // bindAll binds the names of a statement. Of several, one that is read is
 // enough.
-func (r *resolver) bindAll(names []syntax.Ident) {
-	for _, n := range names {
-		r.scope.bind(n.Name, n.At, len(names) > 1)
+func (r *resolver) bindAll(s *syntax.BindStmt) {
+	for _, n := range s.Names {
+		b := r.scope.bind(n.Name, n.At, len(s.Names) > 1)
+		b.stmt = b.stmt.To(s.At)
 	}
 }
 

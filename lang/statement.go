@@ -58,7 +58,7 @@ func (e *elaborator) bind(s *syntax.BindStmt) {
 	}
 	e.inPath(path, func() { v = e.eval(s.Value) })
 	if len(s.Names) == 1 {
-		e.assign(s.Names[0], v, age)
+		e.assign(s.Names[0], e.checkedList(s, v), age)
 		return
 	}
 	l, ok := v.(listVal)
@@ -72,6 +72,28 @@ func (e *elaborator) bind(s *syntax.BindStmt) {
 	for i, n := range s.Names {
 		e.assign(n, l.elems[i], age)
 	}
+}
+
+// checkedList refuses a list that is bound as a tensor but has rows of several
+// lengths.
+func (e *elaborator) checkedList(s *syntax.BindStmt, v value) value {
+	l, ok := v.(listVal)
+	if !ok || l.tuple || l.node == nil || !nested(l) || !tensorLike(l) {
+		return v
+	}
+	if _, _, _, ok := e.flatten(operand{v, s.Value.Span()}, l); !ok {
+		return poison{}
+	}
+	return v
+}
+
+func nested(l listVal) bool {
+	for _, el := range l.elems {
+		if _, ok := el.(listVal); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *elaborator) bindCount(s *syntax.BindStmt, v value) {

@@ -69,6 +69,7 @@ func Load(src *diag.Source, opts Options) (*Unit, diag.List) {
 			e.checkRest(f)
 		}
 	})
+	e.dropUnread()
 	return e.unit, e.diags.Sort()
 }
 
@@ -81,7 +82,7 @@ func newElaborator(opts Options) *elaborator {
 	}
 	e := &elaborator{
 		opts: opts, unit: &Unit{}, files: map[string]*file{}, library: map[*diag.Source]bool{},
-		reported: map[place]bool{}, signatures: map[*syntax.FuncDecl]*signature{}, graphs: map[*syntax.FuncDecl]*Graph{},
+		reported: map[place]bool{}, unread: map[*diag.Diagnostic]diag.Span{}, signatures: map[*syntax.FuncDecl]*signature{}, graphs: map[*syntax.FuncDecl]*Graph{},
 		busy: map[callKey]bool{}, used: map[*syntax.FuncDecl]bool{}, made: map[*syntax.ModuleDecl]bool{},
 	}
 	e.prog = newProgram("scratch")

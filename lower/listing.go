@@ -156,7 +156,8 @@ func (p *Plan) WriteMemory(w io.Writer) error {
 	return err
 }
 
-// place names a buffer of the arena: a value, or the memory of a task's bodies.
+// place names a buffer of the arena: a value, a frame, or a result that nobody
+// reads.
 func (p *Plan) place(i int) string {
 	b := &p.Buffers[i]
 	if b.Name != "" {
@@ -164,9 +165,6 @@ func (p *Plan) place(i int) string {
 	}
 	if b.First < 0 {
 		return "_"
-	}
-	if r := p.Tasks[b.First].Region; r != nil && r.Frame == i {
-		return fmt.Sprintf("frame(t%d)", b.First)
 	}
 	return fmt.Sprintf("unread(t%d)", b.First)
 }

@@ -66,7 +66,7 @@ func (b *builder) frame(r *Region) {
 		return
 	}
 	at := len(b.plan.Tasks) - 1
-	r.Frame = b.buffer(Buffer{Space: Arena, Type: frameType(size), First: at})
+	r.Frame = b.buffer(Buffer{Space: Arena, Type: frameType(size), First: at, Name: fmt.Sprintf("frame(t%d)", at)})
 }
 
 // body plans one body.

@@ -162,7 +162,7 @@ func attributes(b *bytes.Buffer) {
 		if doc != "" {
 			doc = ": " + doc
 		}
-		fmt.Fprintf(b, "// %s sets the attribute %s%s.\n", goName(name, true), name, doc)
+		fmt.Fprintf(b, "// %s sets the attribute %s%s.\n", attrName(name), name, doc)
 		writeAttribute(b, name, kinds[name])
 	}
 }
@@ -180,7 +180,20 @@ func writeAttribute(b *bytes.Buffer, name string, kinds []ir.AttrKind) {
 	}
 	goType, lit := goKinds[kind].goType, goKinds[kind].lit
 	goType = strings.Replace(goType, "[]", "...", 1)
-	fmt.Fprintf(b, "func %s(v %s) Attr { return Attr{%q, %s} }\n\n", goName(name, true), goType, name, fmt.Sprintf(lit, "v"))
+	fmt.Fprintf(b, "func %s(v %s) Attr { return Attr{%q, %s} }\n\n", attrName(name), goType, name, fmt.Sprintf(lit, "v"))
+}
+
+// taken are names of the package that attributes must not have.
+var taken = []string{"Value", "DType", "Type", "Dim", "Graph", "Attr"}
+
+// attrName is the function that sets an attribute: Axis, or WithValue where
+// Value is something else.
+func attrName(name string) string {
+	n := goName(name, true)
+	if slices.Contains(taken, n) {
+		return "With" + n
+	}
+	return n
 }
 
 // initialisms keep Go's spelling in names made of snake_case.

@@ -114,7 +114,7 @@ func checkFormat(t *testing.T, f *File) {
 	once := Format(f)
 	g, errs := Parse(diag.NewSource("formatted", once))
 	if len(errs) > 0 {
-		t.Fatalf("formatted text does not parse:\n%s\n%s", rendered(errs), once)
+		t.Fatalf("of\n%s\nthe formatted text does not parse:\n%s\n%s", f.Src.Text, rendered(errs), once)
 	}
 	if a, b := Print(f), Print(g); a != b {
 		t.Fatalf("formatting changed the tree from\n%s\nto\n%s\nwith the text\n%s", a, b, once)

@@ -1,0 +1,167 @@
+package npu
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/lang"
+	"github.com/npulang/npu/passes"
+	"github.com/npulang/npu/passes/rewrite"
+	"github.com/npulang/npu/stdlib"
+)
+
+// Compile turns a program into something that runs. The error of a mistake in
+// the program, its weights or the options is a Diagnostics with every mistake
+// that was found.
+func Compile(src Source, opts Options) (*Program, error) {
+	c, err := load(src, opts)
+	if err != nil {
+		return nil, err
+	}
+	return c.program()
+}
+
+// Check reports the mistakes and warnings of a program, all its graphs and
+// tests; it needs no weights.
+func Check(src Source, opts Options) Diagnostics {
+	c, err := load(src, opts)
+	if err != nil {
+		return asDiagnostics(err)
+	}
+	defer c.close()
+	if err := c.checkAll(); err != nil {
+		return append(c.warnings, asDiagnostics(err)...)
+	}
+	return c.warnings
+}
+
+// A compilation is a program on its way through the compiler.
+type compilation struct {
+	opts     Options
+	text     *text
+	graphs   []*lang.Graph
+	unit     *lang.Unit // of a script
+	warnings Diagnostics
+}
+
+// load reads a source up to the IR of its graphs.
+func load(src Source, opts Options) (*compilation, error) {
+	t, err := src.open()
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	c := &compilation{opts: opts, text: t}
+	switch {
+	case t.file != nil:
+		return c, c.parse(diag.NewSource(t.name, t.file.IR))
+	case t.graph != nil:
+		c.graphs = []*lang.Graph{{Name: t.name, Func: t.graph.finish()}}
+		return c, nil
+	case t.isIR():
+		return c, c.parse(t.source())
+	}
+	return c, c.elaborate()
+}
+
+// parse reads IR text.
+func (c *compilation) parse(src *diag.Source) error {
+	funcs, ds := ir.ParseFuncs(src)
+	c.warnings = ds
+	if err := ds.Err(); err != nil {
+		return err
+	}
+	for _, f := range funcs {
+		if err := ir.Verify(f); err != nil {
+			return asDiagnostics(err)
+		}
+		c.graphs = append(c.graphs, &lang.Graph{Name: f.Name, Func: f})
+	}
+	return nil
+}
+
+// elaborate reads a script.
+func (c *compilation) elaborate() error {
+	root := c.opts.Root
+	if root == "" {
+		root = c.text.root
+	}
+	unit, ds := lang.Load(c.text.source(), lang.Options{Stdlib: stdlib.FS, ReadFile: c.text.read, Root: root})
+	if unit != nil {
+		for _, rule := range unit.Rules {
+			_, found := rewrite.Compile(rule)
+			ds = append(ds, found...)
+		}
+	}
+	ds.Sort()
+	c.warnings = ds
+	if err := ds.Err(); err != nil {
+		return err
+	}
+	c.unit, c.graphs = unit, unit.Graphs
+	return nil
+}
+
+// checkAll verifies the IR of every graph.
+func (c *compilation) checkAll() error {
+	for _, g := range c.graphs {
+		if err := ir.Verify(g.Func); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pick chooses the graph to compile.
+func (c *compilation) pick() (*lang.Graph, error) {
+	want := c.opts.Graph
+	var names []string
+	for _, g := range c.graphs {
+		names = append(names, g.Name)
+		if g.Name == want || want == "" && g.Name == "main" {
+			return g, nil
+		}
+	}
+	d := &Diagnostic{Code: "wrong-arguments", Loc: diag.Loc{File: c.text.name, Line: 1, Col: 1}}
+	switch {
+	case want != "":
+		d.Code, d.Message = "unknown-name", "there is no graph "+want
+		if near := diag.Suggest(want, names); near != "" {
+			d.Helps = []string{"did you mean " + near + "?"}
+		}
+	case len(names) == 1:
+		return c.graphs[0], nil
+	case len(names) == 0:
+		d.Code, d.Message = "missing-argument", "the program has no graph"
+		d.Helps = []string{"write graph main(...) { ... }"}
+	default:
+		d.Message = fmt.Sprintf("the program has %d graphs and none is called main", len(names))
+		d.Helps = []string{"name one with --graph (Options.Graph): " + strings.Join(names, ", ")}
+	}
+	return nil, Diagnostics{d}
+}
+
+// optimise runs the passes over a copy of a graph's function.
+func (c *compilation) optimise(f *ir.Func) (*ir.Func, error) {
+	return optimise(f, c.opts)
+}
+
+func optimise(f *ir.Func, opts Options) (*ir.Func, error) {
+	level, ok := passes.ParseLevel(string(opts.level()))
+	if !ok {
+		return nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", opts.Level), Helps: []string{"levels are O0 and O2"}}}
+	}
+	f, _ = f.Clone()
+	if _, err := passes.Run(f, passes.Options{Level: level, Verify: opts.Verify}); err != nil {
+		return nil, asDiagnostics(err)
+	}
+	return f, nil
+}
+
+// close gives back what the source holds open.
+func (c *compilation) close() {
+	if c.text.file != nil {
+		c.text.file.Close()
+	}
+}

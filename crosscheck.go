@@ -1,0 +1,94 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// CrossCheck proves one program against itself: the IR of the chosen graph is
+// verified, printed and parsed back, and run on seeded inputs twice, unoptimised
+// by the reference interpreter and compiled on the virtual machine. It returns
+// what differs. Parameters without values are made up from the seed.
+func CrossCheck(src Source, opts Options, seed uint64) error {
+	c, err := load(src, opts)
+	if err != nil {
+		return err
+	}
+	c.opts.Verify = true
+	g, err := c.pick()
+	if err != nil {
+		return err
+	}
+	if err := roundTrip(g.Func); err != nil {
+		return err
+	}
+	if c.text.file == nil && opts.Weights == nil {
+		c.opts.RandomWeights, c.opts.Seed = true, seed
+	}
+	p, err := c.program()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	args, err := p.seededArguments(opts.Dims, seed)
+	if err != nil {
+		return err
+	}
+	return p.compare(g.Func, args)
+}
+
+// roundTrip checks that the text form of a function parses back to the same.
+func roundTrip(f *ir.Func) error {
+	if err := ir.Verify(f); err != nil {
+		return err
+	}
+	text := f.String()
+	again, ds := ir.ParseFuncs(diag.NewSource("printed", text))
+	if err := ds.Err(); err != nil {
+		return fmt.Errorf("the printed IR does not parse: %w", err)
+	}
+	if got := again[0].String(); got != text {
+		return fmt.Errorf("the printed IR parses to another function:\n%s\nis read as\n%s", text, got)
+	}
+	return nil
+}
+
+// seededArguments makes a random value for every input.
+func (p *Program) seededArguments(dims map[string]int64, seed uint64) ([]*Tensor, error) {
+	env := ir.Env{}
+	for name, n := range dims {
+		env[name] = n
+	}
+	var args []*Tensor
+	for _, port := range p.Inputs() {
+		t, err := randomInput(port, env, seed)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, t)
+	}
+	return args, nil
+}
+
+// compare runs f by the interpreter and p on the machine.
+func (p *Program) compare(f *ir.Func, args []*Tensor) error {
+	interp := ir.Interp{Param: func(v *ir.Value) (*Tensor, error) { return p.weight(v.Key()) }}
+	want, wantErr := interp.Run(f, args...)
+	got, gotErr := p.run(context.Background(), args)
+	switch {
+	case (wantErr == nil) != (gotErr == nil):
+		return fmt.Errorf("the interpreter ends with %v, the machine with %v", wantErr, gotErr)
+	case wantErr != nil:
+		return nil // both refuse
+	}
+	for i := range want {
+		if d := tensor.Compare(got[i], want[i], tensor.Exact); d != nil {
+			return fmt.Errorf("result %s differs between machine and interpreter: %w", f.ResultName(i), d)
+		}
+	}
+	return nil
+}

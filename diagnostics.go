@@ -1,0 +1,73 @@
+package npu
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/vm"
+)
+
+// Diagnostics is a list of errors and warnings, each with its place and its
+// code. As an error it is what Compile and Run return for a mistake in the
+// program or its data.
+type Diagnostics = diag.List
+
+// A Diagnostic is one message.
+type Diagnostic = diag.Diagnostic
+
+// AsDiagnostic brings any error into the form of a Diagnostic, so that a
+// program can print all it meets in one way.
+func AsDiagnostic(err error) *Diagnostic {
+	var d *Diagnostic
+	var e *ir.Error
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &d):
+		return d
+	case errors.As(err, &e):
+		return &Diagnostic{Code: e.Code, Message: e.Msg, Notes: e.Notes, Helps: e.Helps}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Diagnostic{Code: "cancelled", Message: err.Error()}
+	case errors.As(err, &path):
+		return &Diagnostic{Code: "bad-file", Subject: path.Path, Message: path.Err.Error()}
+	}
+	return &Diagnostic{Code: "bad-input", Message: err.Error()}
+}
+
+// runError turns the error of a run into a Diagnostics that names operator,
+// value and source line. A context's error stays what it is.
+func runError(err error) error {
+	var bad *vm.Error
+	var refused *ir.RunError
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &bad):
+		d := *AsDiagnostic(bad.Err)
+		d.Subject, d.Loc = bad.Op, bad.Pos
+		if bad.Value != "" {
+			d.Notes = append(d.Notes, "computing "+bad.Value)
+		}
+		return Diagnostics{&d}
+	case errors.As(err, &refused):
+		d := *AsDiagnostic(refused.Err)
+		d.Subject, d.Loc = refused.What, refused.Pos
+		return Diagnostics{&d}
+	}
+	return asDiagnostics(err)
+}
+
+// asDiagnostics makes any error a list; nil stays nil.
+func asDiagnostics(err error) Diagnostics {
+	var list Diagnostics
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &list):
+		return list
+	}
+	return Diagnostics{AsDiagnostic(err)}
+}

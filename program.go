@@ -1,0 +1,219 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lang"
+)
+
+// A Program is a compiled graph with its weights. It serves every size of its
+// symbolic dimensions: a plan is made for each binding when it is first met,
+// and kept. A Program is safe for concurrent use.
+type Program struct {
+	fn       *ir.Func // optimised
+	defaults []*lang.Default
+	read     func(path string) ([]byte, error)
+	weights  map[string]*Tensor // by parameter path
+	opts     Options
+	warnings Diagnostics
+	compiled *bytecode.Program // of a compiled file without symbolic dimensions
+	plans    planCache
+
+	mu      sync.Mutex
+	release []func() error // what Close gives back, last first
+}
+
+// A Port is an input or a result of a program.
+type Port struct {
+	Name string
+	Type Type // may be symbolic
+	// Optional is set for an input that has a default.
+	Optional bool
+}
+
+// program finishes a compilation: passes, weights.
+func (c *compilation) program() (*Program, error) {
+	g, err := c.pick()
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	p, err := c.build(g)
+	if err != nil {
+		c.close()
+		return nil, asDiagnostics(err)
+	}
+	return p, nil
+}
+
+func (c *compilation) build(g *lang.Graph) (*Program, error) {
+	p := &Program{defaults: g.Defaults, read: c.text.read, opts: c.opts, warnings: c.warnings}
+	if c.opts.MaxMemory == 0 {
+		p.opts.MaxMemory = defaultMemory()
+	}
+	err := p.bindWeights(c, g.Func)
+	if err != nil {
+		return nil, err
+	}
+	if c.text.file != nil {
+		// The graph is optimised already; its bytecode fits it as it stands.
+		p.fn, p.compiled = g.Func, c.text.file.Program
+	} else if p.fn, err = c.optimise(g.Func); err != nil {
+		return nil, err
+	}
+	p.release = append(p.release, func() error { c.close(); return nil })
+	return p, nil
+}
+
+// Warnings returns what the compiler noticed and did not refuse.
+func (p *Program) Warnings() Diagnostics { return p.warnings }
+
+// Name is the name of the graph.
+func (p *Program) Name() string { return p.fn.Name }
+
+// Inputs lists the parameters of the graph in their order.
+func (p *Program) Inputs() []Port {
+	ports := make([]Port, len(p.fn.Params))
+	for i, v := range p.fn.Params {
+		ports[i] = Port{v.Name, v.Type, p.defaultOf(i) != nil}
+	}
+	return ports
+}
+
+// Outputs lists the results of the graph in their order.
+func (p *Program) Outputs() []Port {
+	ports := make([]Port, len(p.fn.Results))
+	for i, v := range p.fn.Results {
+		ports[i] = Port{Name: p.fn.ResultName(i), Type: v.Type}
+	}
+	return ports
+}
+
+// Run computes the graph. An input that is not given takes its default; results
+// are new tensors, by name. The error is a Diagnostics, or the context's when
+// that ended the run.
+func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[string]*Tensor, error) {
+	args, err := p.arguments(inputs)
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	results, err := p.run(ctx, args)
+	if err != nil {
+		return nil, runError(err)
+	}
+	out := make(map[string]*Tensor, len(results))
+	for i, r := range results {
+		out[p.fn.ResultName(i)] = r
+	}
+	return out, nil
+}
+
+// run computes the graph of arguments in order.
+func (p *Program) run(ctx context.Context, args []*Tensor) ([]*Tensor, error) {
+	types := make([]ir.Type, len(args))
+	for i, a := range args {
+		types[i] = ir.TypeOf(a)
+	}
+	env, err := ir.BindSymbols(p.fn, types)
+	if err != nil {
+		return nil, err
+	}
+	m, done, err := p.plans.acquire(p, env)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return m.Run(ctx, args)
+}
+
+// arguments puts the inputs in order and adds defaults.
+func (p *Program) arguments(inputs map[string]*Tensor) ([]*Tensor, error) {
+	var names []string
+	for _, v := range p.fn.Params {
+		names = append(names, v.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		if !slices.Contains(names, name) {
+			return nil, p.unknownInput(name, names)
+		}
+	}
+	args := make([]*Tensor, len(names))
+	var missing []string
+	for i, v := range p.fn.Params {
+		t := inputs[v.Name]
+		if d := p.defaultOf(i); t == nil && d != nil {
+			made, err := d.Tensor(p.opts.Seed, p.read)
+			if err != nil {
+				return nil, Diagnostics{{Code: "bad-file", Subject: v.Name, Message: err.Error(), Loc: v.Pos}}
+			}
+			t = made
+		}
+		if t == nil {
+			missing = append(missing, v.Name+": "+v.Type.String())
+			continue
+		}
+		if err := checkTensor(v.Name, t); err != nil {
+			return nil, err
+		}
+		args[i] = t
+	}
+	if missing != nil {
+		return nil, Diagnostics{{Code: "missing-argument", Subject: p.fn.Name,
+			Message: "no value is given for " + strings.Join(missing, ", "),
+			Helps:   []string{"give each with --input NAME=VALUE (a literal, a .npy file or random), or in the map of Program.Run"}}}
+	}
+	return args, nil
+}
+
+// defaultOf is what input i is when none is given, or nil.
+func (p *Program) defaultOf(i int) *lang.Default {
+	if i < len(p.defaults) {
+		return p.defaults[i]
+	}
+	return nil
+}
+
+func (p *Program) unknownInput(name string, names []string) error {
+	d := &Diagnostic{Code: "unknown-name", Subject: p.fn.Name, Message: "the graph has no input " + name}
+	if near := diag.Suggest(name, names); near != "" {
+		d.Helps = []string{"did you mean " + near + "?"}
+	} else {
+		d.Notes = []string{"its inputs are " + strings.Join(names, ", ")}
+	}
+	return Diagnostics{d}
+}
+
+// checkTensor refuses a tensor that a Go program put together wrongly.
+func checkTensor(name string, t *Tensor) error {
+	n, ok := tensor.Elements(t.Shape)
+	if !ok || t.DType == tensor.Invalid || len(t.Data) != n*t.DType.Size() {
+		return Diagnostics{{Code: "bad-input", Subject: name, Message: fmt.Sprintf("the tensor is damaged: dtype %v, shape %v, %d bytes", t.DType, t.Shape, len(t.Data))}}
+	}
+	return nil
+}
+
+// Close frees what the program holds; runs that are under way end first. The
+// program cannot be used afterwards.
+func (p *Program) Close() error {
+	p.plans.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var first error
+	for len(p.release) > 0 {
+		last := len(p.release) - 1
+		if err := p.release[last](); err != nil && first == nil {
+			first = err
+		}
+		p.release = p.release[:last]
+	}
+	return first
+}

@@ -1,0 +1,213 @@
+package npu
+
+import (
+	"io"
+	"strings"
+
+	"github.com/npulang/npu/codegen"
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/lang/syntax"
+	"github.com/npulang/npu/lower"
+)
+
+// A Stage is a form that a program has on its way, and that can be shown.
+type Stage struct {
+	Name string
+	Doc  string
+	show func(*compilation) (string, error)
+}
+
+// Stages lists what Emit can show, in the order of the road.
+var Stages = []Stage{
+	{"ast", "the syntax tree of a script", (*compilation).showTree},
+	{"ir", "the graph as the front end made it", (*compilation).showIR},
+	{"opt", "the graph after simplification", (*compilation).showOptimised},
+	{"fused", "the graph after fusion", (*compilation).showOptimised},
+	{"tasks", "the tasks, their units and what each waits for", showPlan((*lower.Plan).WriteTasks)},
+	{"memory", "where each value lies, and when", showPlan((*lower.Plan).WriteMemory)},
+	{"streams", "the order of each stream, with its events", showPlan((*lower.Plan).WriteStreams)},
+	{"bytecode", "the program that the virtual machine runs", (*compilation).showBytecode},
+}
+
+// StageNames lists the names of the stages.
+func StageNames() []string {
+	names := make([]string, len(Stages))
+	for i, s := range Stages {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// CheckStage reports an unknown stage, with what comes near.
+func CheckStage(name string) error {
+	_, err := findStage(name)
+	return err
+}
+
+func findStage(name string) (*Stage, error) {
+	for i := range Stages {
+		if Stages[i].Name == name {
+			return &Stages[i], nil
+		}
+	}
+	err := unknown("stage", name, StageNames()).(Diagnostics)
+	err[0].Notes = []string{"stages are " + strings.Join(StageNames(), ", ")}
+	return nil, err
+}
+
+// Emit shows a stage of a program as text. It needs no weights. Where sizes
+// need numbers, symbols are taken from Options.Dims, else as 64.
+func Emit(src Source, stage string, opts Options) (string, Diagnostics, error) {
+	s, err := findStage(stage)
+	if err != nil {
+		return "", nil, err
+	}
+	if stage == "ast" {
+		text, err := emitTree(src)
+		return text, nil, err
+	}
+	c, err := load(src, opts)
+	if err != nil {
+		return "", nil, err
+	}
+	defer c.close()
+	text, err := s.show(c)
+	return text, c.warnings, err
+}
+
+// emitTree needs syntax only: a script that does not check has a tree too.
+func emitTree(src Source) (string, error) {
+	t, err := src.open()
+	if err != nil {
+		return "", asDiagnostics(err)
+	}
+	return (&compilation{text: t}).showTree()
+}
+
+func (c *compilation) showTree() (string, error) {
+	if c.text.content == "" && (c.text.file != nil || c.text.graph != nil) || c.text.isIR() {
+		return "", Diagnostics{{Code: "wrong-arguments", Subject: c.text.name, Message: "only a script has a syntax tree"}}
+	}
+	file, ds := syntax.Parse(c.text.source())
+	if err := ds.Err(); err != nil {
+		return "", err
+	}
+	return syntax.Print(file), nil
+}
+
+// showIR prints every graph, or the one that was asked for.
+func (c *compilation) showIR() (string, error) {
+	return c.showFuncs(func(f *ir.Func) (*ir.Func, error) { return f, nil })
+}
+
+func (c *compilation) showOptimised() (string, error) { return c.showFuncs(c.optimise) }
+
+func (c *compilation) showFuncs(step func(*ir.Func) (*ir.Func, error)) (string, error) {
+	graphs := c.graphs
+	if c.opts.Graph != "" || len(graphs) == 0 {
+		g, err := c.pick()
+		if err != nil {
+			return "", err
+		}
+		graphs = graphs[:0:0]
+		graphs = append(graphs, g)
+	}
+	var b strings.Builder
+	for i, g := range graphs {
+		f, err := step(g.Func)
+		if err != nil {
+			return "", err
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if err := ir.Print(&b, f, ir.PrintOptions{Locs: c.opts.Locations, Elide: c.opts.Elide}); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+// showPlan lowers the chosen graph and prints one of the plan's listings.
+func showPlan(write func(*lower.Plan, io.Writer) error) func(*compilation) (string, error) {
+	return func(c *compilation) (string, error) {
+		plan, err := c.plan()
+		if err != nil {
+			return "", err
+		}
+		var b strings.Builder
+		err = write(plan, &b)
+		return b.String(), err
+	}
+}
+
+func (c *compilation) showBytecode() (string, error) {
+	plan, err := c.plan()
+	if err != nil {
+		return "", err
+	}
+	p, err := codegen.Emit(plan)
+	if err != nil {
+		return "", err
+	}
+	if err := bytecode.Verify(p); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = bytecode.Disassemble(&b, p)
+	return b.String(), err
+}
+
+// plan lowers the chosen graph for the sizes of listings.
+func (c *compilation) plan() (*lower.Plan, error) {
+	g, err := c.pick()
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.optimise(g.Func)
+	if err != nil {
+		return nil, err
+	}
+	env, err := listingEnv(f, c.opts.Dims)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := lower.Lower(f, env, lower.Options{})
+	if err != nil {
+		return nil, runError(err)
+	}
+	return plan, nil
+}
+
+// listingSize is what a symbol is taken as where nothing binds it.
+const listingSize = 64
+
+// listingEnv binds every symbol of a graph. A name that is no symbol of it is
+// an error.
+func listingEnv(f *ir.Func, dims map[string]int64) (ir.Env, error) {
+	env := ir.Env{}
+	var names []string
+	for _, p := range f.Params {
+		for _, d := range p.Type.Shape {
+			d.Symbols(func(s string) {
+				if _, ok := env[s]; !ok {
+					names = append(names, s)
+				}
+				env[s] = listingSize
+			})
+		}
+	}
+	for _, name := range sortedKeys(dims) {
+		if _, ok := env[name]; !ok {
+			d := &Diagnostic{Code: "unknown-name", Subject: f.Name, Message: "the graph has no symbolic dimension " + name}
+			if near := diag.Suggest(name, names); near != "" {
+				d.Helps = []string{"did you mean " + near + "?"}
+			}
+			return nil, Diagnostics{d}
+		}
+		env[name] = dims[name]
+	}
+	return env, nil
+}
