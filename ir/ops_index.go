@@ -47,7 +47,7 @@ var (
 		Doc:  "a new axis of size n that is on at the position i and off elsewhere",
 		Args: []string{"i"},
 		Attrs: []Attr{
-			{Name: "n", Kind: KDim, Required: true, Doc: "size of the new axis"},
+			{Name: "n", Kind: KDim, Required: true, Doc: "size of the new axis; an index counts from its end when negative, and is an error outside"},
 			dtypeF32,
 			{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "where the new axis stands in the result"},
 			{Name: "on", Kind: KNum, Default: DimLit(N(1)), Doc: "the value at the position"},
