@@ -89,8 +89,9 @@ func (p *formatter) commentEntries(off int) (list []entry) {
 }
 
 // item makes entries of a thing between two offsets, with the comments before
-// it, and those within it that its doc has not taken.
-func (p *formatter) item(start, end int, build func() doc) []entry {
+// it, and those within it that its doc has not taken. Of the latter, only one
+// before the offset named may be documentation.
+func (p *formatter) item(start, named, end int, build func() doc) []entry {
 	list := p.commentEntries(start)
 	blank := p.newlines(p.prev, start) > 1
 	p.prev = start
@@ -98,13 +99,42 @@ func (p *formatter) item(start, end int, build func() doc) []entry {
 	p.homeless = nil
 	d := build()
 	p.leave(end)
-	for _, c := range p.homeless {
-		list = append(list, entry{d: str(c.Text), blank: blank})
-		blank = false
-	}
+	list = p.aboveDocs(list, named, &blank)
 	p.homeless = outer
 	p.prev = max(p.prev, end)
 	return append(list, entry{d: d, blank: blank, stmt: true})
+}
+
+// aboveDocs puts the comments that found no home above the documentation that
+// ends a list, so that it stays what it is. One of them becomes documentation
+// only if it was: before the offset named, where there is no other.
+func (p *formatter) aboveDocs(list []entry, named int, blank *bool) []entry {
+	if len(p.homeless) == 0 {
+		return list
+	}
+	docs := len(list)
+	for docs > 0 && !list[docs-1].trails && strings.HasPrefix(list[docs-1].d.text, "///") {
+		docs--
+		if list[docs].blank {
+			break
+		}
+	}
+	if *blank {
+		docs = len(list) // an empty line below them: they document nothing
+	} else if docs < len(list) {
+		*blank, list[docs].blank = list[docs].blank, false
+		named = -1
+	}
+	var moved []entry
+	for _, c := range p.homeless {
+		text := c.Text
+		if strings.HasPrefix(text, "///") && c.At.Start > named {
+			text = "//" + text[3:]
+		}
+		moved = append(moved, entry{d: str(text), blank: *blank})
+		*blank = false
+	}
+	return append(list[:docs:docs], append(moved, list[docs:]...)...)
 }
 
 // leave gives up on the comments before an offset: they go above the statement.
@@ -175,11 +205,11 @@ func (p *formatter) blockEntries(b *Block, open, last int) (list []entry) {
 	p.prev = max(p.prev, open)
 	for _, s := range b.Stmts {
 		at := s.Span()
-		list = append(list, p.item(at.Start, at.End, func() doc { return p.stmt(s) })...)
+		list = append(list, p.item(at.Start, at.Start, at.End, func() doc { return p.stmt(s) })...)
 	}
 	if b.Value != nil {
 		at := b.Value.Span()
-		list = append(list, p.item(at.Start, at.End, func() doc { return p.expr(b.Value) })...)
+		list = append(list, p.item(at.Start, at.Start, at.End, func() doc { return p.expr(b.Value) })...)
 	}
 	list = append(list, p.commentEntries(last)...)
 	p.prev = max(p.prev, last+1)

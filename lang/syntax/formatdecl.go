@@ -8,26 +8,36 @@ package syntax
 func (p *formatter) decls(list []Decl, indent int) {
 	p.spaced, p.opened = false, true
 	for _, d := range list {
-		at := d.Span()
-		before := p.commentEntries(at.Start)
-		for len(before) > 0 && before[0].trails {
-			p.emit(before[0], indent)
-			before = before[1:]
-		}
-		first, opened := len(p.out.lines), p.opened
-		apart := p.newlines(p.prev, at.Start) > 1
-		for _, e := range before {
-			apart = apart || e.blank
-			p.emit(e, indent)
-		}
-		from := len(p.out.lines)
-		p.decl(d, indent)
-		several := hasBody(d) && p.out.height(from) > 1
-		if (several || p.spaced) && !apart && !opened {
-			p.out.insertBlank(first)
+		opened := p.opened
+		at := p.decl(d, indent)
+		several := hasBody(d) && p.out.height(at.head) > 1
+		if (several || p.spaced) && !at.apart && !opened {
+			p.out.insertBlank(at.first)
 		}
 		p.spaced = several
 	}
+}
+
+// A putAt says where among the lines a declaration has come to stand.
+type putAt struct {
+	first int  // its first line, or that of the comments that lead it
+	head  int  // its first line
+	apart bool // an empty line of the source stands above it, or among the comments
+}
+
+// lead emits the head of a declaration and what leads it.
+func (p *formatter) lead(list []entry, indent int) (at putAt) {
+	for len(list) > 0 && list[0].trails {
+		p.emit(list[0], indent)
+		list = list[1:]
+	}
+	at.first = len(p.out.lines)
+	for _, e := range list {
+		at.apart = at.apart || e.blank
+		at.head = len(p.out.lines)
+		p.emit(e, indent)
+	}
+	return at
 }
 
 // height counts the lines from an index on, empty ones before them left out.
@@ -55,21 +65,19 @@ func hasBody(d Decl) bool {
 
 // decl formats a declaration. One that has a body of several lines is laid out
 // piece by piece, all others as one doc.
-func (p *formatter) decl(d Decl, indent int) {
+func (p *formatter) decl(d Decl, indent int) putAt {
 	at := d.Span()
 	body := bodyOf(d)
 	_, isModule := d.(*ModuleDecl)
 	_, isRule := d.(*RuleDecl)
+	annots := d.Annotations()
+	named := p.afterAnnotations(annots, at.Start)
 	if !isModule && !isRule && (body == nil || p.onOneLine(body)) {
-		for _, e := range p.item(at.Start, at.End, func() doc { return p.wholeDecl(d, body) }) {
-			p.emit(e, indent)
-		}
-		return
+		return p.lead(p.item(at.Start, named, at.End, func() doc { return p.wholeDecl(d, body) }), indent)
 	}
-	head := entry{blank: p.newlines(p.prev, at.Start) > 1, stmt: true}
-	p.prev = max(p.prev, at.Start)
-	head.d = cat(p.declHead(d), str("{"))
-	p.emit(head, indent)
+	brace := p.braceOf(d, body)
+	put := p.lead(p.item(at.Start, named, brace, func() doc { return cat(p.declHead(d), str("{")) }), indent)
+	p.prev = max(p.prev, brace+1)
 	p.opened = true
 	p.members(d, body, indent+indentWidth)
 	for _, e := range p.commentEntries(at.End - 1) {
@@ -78,6 +86,22 @@ func (p *formatter) decl(d Decl, indent int) {
 	p.prev = max(p.prev, at.End)
 	p.out.put(str("}"), indent)
 	p.opened = false
+	return put
+}
+
+// braceOf returns where the body of a declaration begins.
+func (p *formatter) braceOf(d Decl, body *Block) int {
+	switch d := d.(type) {
+	case *ModuleDecl:
+		end := d.Name.At.End
+		if n := len(d.Params); n > 0 {
+			end = d.Params[n-1].At.End
+		}
+		return p.closer(end, '{')
+	case *RuleDecl:
+		return p.closer(d.Name.At.End, '{')
+	}
+	return body.At.Start
 }
 
 // members formats what stands between the braces of a declaration.
@@ -90,10 +114,9 @@ func (p *formatter) members(d Decl, body *Block, indent int) {
 	case *RuleDecl:
 		p.rule(d, indent)
 	default:
-		p.prev = max(p.prev, body.At.Start+1)
 		for _, s := range body.Stmts {
 			at := s.Span()
-			for _, e := range p.item(at.Start, at.End, func() doc { return p.stmt(s) }) {
+			for _, e := range p.item(at.Start, at.Start, at.End, func() doc { return p.stmt(s) }) {
 				p.emit(e, indent)
 			}
 		}
@@ -240,7 +263,7 @@ func (p *formatter) results(list []Result) doc {
 // rule formats the lines of a rewrite or fusion.
 func (p *formatter) rule(d *RuleDecl, indent int) {
 	put := func(start, end int, build func() doc) {
-		for _, e := range p.item(start, end, build) {
+		for _, e := range p.item(start, start, end, build) {
 			p.emit(e, indent)
 		}
 	}

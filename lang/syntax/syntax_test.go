@@ -128,11 +128,12 @@ func checkFormat(t *testing.T, f *File) {
 }
 
 // commentText lists the words of all comments, sorted: formatting joins two
-// comments that come to stand on one line, and may move one.
+// comments that come to stand on one line, may move one, and then takes care
+// that it does not become documentation.
 func commentText(f *File) string {
 	var b strings.Builder
 	for _, c := range f.Comments {
-		b.WriteString(" " + strings.ReplaceAll(c.Text, "//", " // "))
+		b.WriteString(" " + strings.ReplaceAll(c.Text, "/", " "))
 	}
 	words := strings.Fields(b.String())
 	sort.Strings(words)
