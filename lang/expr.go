@@ -184,8 +184,25 @@ func (e *elaborator) rangeOf(x *syntax.RangeExpr) value {
 	return rangeVal{from, to}
 }
 
-// maxRounds is how far an index may run; steps end a loop long before.
-const maxRounds = 1 << 40
+// unroll calls f for each number of a range.
+func (e *elaborator) unroll(x syntax.Expr, from, to int64, f func(i int, v value) bool) bool {
+	// Unsigned, since the distance of two integers may need all 64 bits.
+	if rounds := uint64(to) - uint64(from); to > from && rounds > maxRounds {
+		d := e.errorf("limit", x.Span(), "a loop of %d rounds is not unrolled: at most %d are", rounds, maxRounds)
+		help(d, "write for ... in ... carry NAMES { } to loop when the program runs")
+		return false
+	}
+	for i := from; i < to; i++ {
+		if !e.step(x.Span(), 1) || !f(int(i-from), intOf(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxRounds bounds a loop that is unrolled: more rounds than a program may have
+// operators are refused at once, not when they have used up the limit.
+const maxRounds = defaultMaxValues
 
 // each calls f with every element of a list, or every number of a range, that
 // is known when the program is compiled; f returns false to stop. It is false
@@ -208,12 +225,7 @@ func (e *elaborator) each(x syntax.Expr, f func(i int, v value) bool) bool {
 			help(d, "write for ... in ... carry NAMES { } to loop when the program runs")
 			return false
 		}
-		for i := from; i < to; i++ {
-			if !e.step(x.Span(), 1) || i-from > maxRounds || !f(int(i-from), intOf(i)) {
-				return false
-			}
-		}
-		return true
+		return e.unroll(x, from, to, f)
 	case poison:
 		return false
 	default:
