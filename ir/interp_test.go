@@ -169,7 +169,7 @@ func TestFusedCost(t *testing.T) {
 
 // TestRunErrors: what runs into an error says which operator, value and place.
 func TestRunErrors(t *testing.T) {
-	f := parse(t, "div.ir", `func @main(%a: i32[1], %b: i32[1]) -> i32[1] @"div.npu" {
+	f := parse(t, "div.ir", `func @main in "div.npu" (%a: i32[1], %b: i32[1]) -> i32[1] {
   %u = fused %a, %b : i32[1] {
     %q = div %a, %b : i32[1] @7:11
     yield %q

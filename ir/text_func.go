@@ -66,7 +66,8 @@ func (s *scope) names() []string {
 	return names
 }
 
-// function reads func @name(%x: f32[4]) -> (y: f32[4]) { ... }.
+// function reads func @name(%x: f32[4]) -> (y: f32[4]) { ... }, with in "file"
+// behind the name where locations name none.
 func (p *parser) function() *Func {
 	f := &Func{}
 	s := newScope(f)
@@ -74,13 +75,13 @@ func (p *parser) function() *Func {
 	p.expectWord("func")
 	p.expect("@")
 	f.Name = p.name("the name of a function")
+	if p.acceptWord("in") {
+		p.file = p.name("the name of a file")
+	}
 	p.params(s)
 	p.expect("->")
 	at := p.tok
 	types := p.resultTypes(f)
-	if p.accept("@") {
-		p.file = p.name("the name of a file")
-	}
 	p.body(s, "return")
 	p.checkResults(at, f, types)
 	return f
@@ -430,6 +431,7 @@ func (p *parser) finish(s *scope, v *Value, names []token, opTok, typesTok token
 		}
 	}
 	v.Type = c.Out[0]
+	s.f.require(c) // a text written by hand need not say what a call relies on
 	s.f.Body = append(s.f.Body, v)
 	for i, t := range names {
 		r := v

@@ -66,12 +66,11 @@ func (p *printer) put(parts ...string) {
 func (p *printer) function(f *Func) {
 	names := nameValues(f, nil)
 	p.put("func @", quoteName(f.Name))
-	p.params(f, names)
-	p.put(" -> ", resultsText(f))
 	if p.opt.Locs && p.file != "" {
-		p.put(" @", strconv.Quote(p.file))
+		p.put(" in ", strconv.Quote(p.file), " ")
 	}
-	p.put(" ")
+	p.params(f, names)
+	p.put(" -> ", resultsText(f), " ")
 	p.body(f, names, "return", "")
 	p.put("\n")
 }
