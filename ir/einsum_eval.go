@@ -26,27 +26,70 @@ func evalEinsum(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	out := results(c)[0]
-	wide := tensor.I64
-	if out.DType.IsFloat() {
-		wide = tensor.F64
+	s := &summing{c: c, out: eq.out}
+	defer func() { c.Budget.Give(s.taken) }()
+	if err := s.begin(in, eq.in); err != nil {
+		return nil, err
 	}
-	terms := make([]labelled, len(in))
-	for i, t := range in {
-		terms[i] = diagonal(tensor.Cast(t, wide), eq.in[i])
-	}
-	for i := range terms {
-		terms[i] = sumOut(terms[i], neededBy(terms, eq.out, i, i))
-	}
-	for len(terms) > 1 {
-		i, j := cheapest(terms, eq.out)
-		p, err := contract(terms[i], terms[j], neededBy(terms, eq.out, i, j))
-		if err != nil {
+	for len(s.terms) > 1 {
+		if err := s.step(); err != nil {
 			return nil, err
 		}
-		terms[i] = p
-		terms = slices.Delete(terms, j, j+1)
 	}
-	return one(tensor.Cast(terms[0].arrange(eq.out, out.Shape), out.DType)), nil
+	return one(tensor.Cast(s.terms[0].arrange(eq.out, out.Shape), out.DType)), nil
+}
+
+// summing is an einsum on the way: the terms whose product is left to sum.
+type summing struct {
+	c     *Call
+	terms []labelled
+	out   []label
+	taken int64 // bytes of the budget
+}
+
+// take counts n elements of what lies between the steps.
+func (s *summing) take(n int64) error {
+	err := s.c.Budget.Take(8 * n)
+	if err == nil {
+		s.taken += 8 * n
+	}
+	return err
+}
+
+// begin widens the operands and sums over labels that only one of them has.
+func (s *summing) begin(in []*tensor.T, labels [][]label) error {
+	wide := tensor.I64
+	if in[0].DType.IsFloat() {
+		wide = tensor.F64
+	}
+	for i, t := range in {
+		if err := s.take(int64(t.Len())); err != nil {
+			return err
+		}
+		s.terms = append(s.terms, diagonal(tensor.Cast(t, wide), labels[i]))
+	}
+	for i, t := range s.terms {
+		s.terms[i] = sumOut(t, neededBy(s.terms, s.out, i, i))
+	}
+	return nil
+}
+
+// step replaces the pair with the smallest product by it.
+func (s *summing) step() error {
+	i, j := cheapest(s.terms, s.out)
+	m := meet(s.terms[i], s.terms[j], neededBy(s.terms, s.out, i, j))
+	n, ok := m.elements(s.terms[i], s.terms[j]).Const()
+	if !ok || n > maxProduct {
+		return Errorf("limit", "a product on the way has %d elements, more than %d", n, maxProduct).
+			Note("operands are multiplied two at a time; fewer labels in each pair make smaller products")
+	}
+	if err := s.take(n); err != nil {
+		return err
+	}
+	var err error
+	s.terms[i], err = contract(s.c, s.terms[i], s.terms[j], m)
+	s.terms = slices.Delete(s.terms, j, j+1)
+	return err
 }
 
 // diagonal walks axes of one label together and drops axes of size 1.
@@ -162,17 +205,14 @@ func cheapest(terms []labelled, out []label) (i, j int) {
 }
 
 // contract multiplies two terms and sums over what only they have.
-func contract(a, b labelled, need []label) (labelled, error) {
-	m := meet(a, b, need)
-	if n := m.elements(a, b); !LessEq(n, N(maxProduct)) {
-		return labelled{}, Errorf("limit", "a product on the way has %s elements, more than %d", n, maxProduct).
-			Note("operands are multiplied two at a time; fewer labels in each pair make smaller products")
-	}
+func contract(c *Call, a, b labelled, m meeting) (labelled, error) {
 	at := a.permute(slices.Concat(m.batch, m.aOnly, m.sum))
 	bt := b.permute(slices.Concat(m.batch, m.sum, m.bOnly))
 	batch, rows, inner, cols := a.size(m.batch), a.size(m.aOnly), a.size(m.sum), b.size(m.bOnly)
 	out := tensor.New(at.DType, batch, rows, cols)
-	multiply(out, at.Reshape(batch, rows, inner), bt.Reshape(batch, inner, cols))
+	if err := multiply(c, out, at.Reshape(batch, rows, inner), bt.Reshape(batch, inner, cols)); err != nil {
+		return labelled{}, err
+	}
 	labels := slices.Concat(m.batch, m.aOnly, m.bOnly)
 	shape := slices.Concat(permuted(a.t.Shape, a.axesOfLabels(m.batch)), permuted(a.t.Shape, a.axesOfLabels(m.aOnly)), permuted(b.t.Shape, b.axesOfLabels(m.bOnly)))
 	return labelled{out.Reshape(shape...), labels}, nil

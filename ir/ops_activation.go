@@ -163,7 +163,7 @@ func geluRun(c *Call, dst []float64, in [][]float64) {
 	if c.Str("approx") == "tanh" {
 		for i, x := range in[0] {
 			// Hendrycks and Gimpel 2016; 0.044715 and sqrt(2/pi) are theirs.
-			dst[i] = x * sigmoid(2*sqrt2OverPi*(x+0.044715*x*x*x))
+			dst[i] = x * sigmoid(2*sqrt2OverPi*(x+float64(0.044715*x*x*x)))
 		}
 		return
 	}

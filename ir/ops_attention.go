@@ -134,6 +134,9 @@ func evalAttention(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		a.bias, a.allow = make([]float64, t), in[3].DType == tensor.Bool
 	}
 	for row := range out[0].Len() / e {
+		if err := c.Budget.stop(); err != nil {
+			return nil, err
+		}
 		a.loadHead(k, v, row/s/(h/g))
 		q.LoadFloats(a.q, row*d)
 		a.row(row % s)

@@ -106,8 +106,7 @@ func evalMatMul(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		batch = batch[:len(batch)-1]
 	}
 	full := append(append([]int{}, batch...), left[len(left)-2], right[len(right)-1])
-	multiply(out[0].Reshape(full...), a, b)
-	return out, nil
+	return out, multiply(c, out[0].Reshape(full...), a, b)
 }
 
 // costMatMul counts a multiply and an add for each step of the inner axis.
@@ -159,7 +158,9 @@ func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	for _, d := range x.Shape[:len(x.Shape)-1] {
 		rows *= d
 	}
-	multiply(out.Reshape(rows, n), x.Reshape(rows, k), wt)
+	if err := multiply(c, out.Reshape(rows, n), x.Reshape(rows, k), wt); err != nil {
+		return nil, err
+	}
 	if len(in) > 2 && in[2] != nil {
 		return evalAdd(c, out, in[2])
 	}
@@ -229,14 +230,12 @@ func checkVectors(c *Call) error {
 func evalDot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	n := in[0].Len()
-	multiply(out[0].Reshape(1, 1), in[0].Reshape(1, n), in[1].Reshape(n, 1))
-	return out, nil
+	return out, multiply(c, out[0].Reshape(1, 1), in[0].Reshape(1, n), in[1].Reshape(n, 1))
 }
 
 func evalOuter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	multiply(out[0], in[0].Reshape(in[0].Len(), 1), in[1].Reshape(1, in[1].Len()))
-	return out, nil
+	return out, multiply(c, out[0], in[0].Reshape(in[0].Len(), 1), in[1].Reshape(1, in[1].Len()))
 }
 
 func sampleMatMul(r *rand.Rand) Call {

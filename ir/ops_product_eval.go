@@ -20,32 +20,44 @@ type multiplier[W float64 | int64] struct {
 	width    width[W]
 	m, k, n  int
 	a, b, to []W
+	budget   *Budget // asked before each pair of tiles
 }
 
 func newMultiplier[W float64 | int64](w width[W], m, k, n int) *multiplier[W] {
 	tm, tk, tn := min(m, tileM), min(k, tileK), min(n, tileN)
-	return &multiplier[W]{w, m, k, n, make([]W, tm*tk), make([]W, tk*tn), make([]W, tm*tn)}
+	return &multiplier[W]{width: w, m: m, k: k, n: n, a: make([]W, tm*tk), b: make([]W, tk*tn), to: make([]W, tm*tn)}
 }
 
-// run multiplies the matrices that begin at the given elements. Sums run in the
-// order of k, whatever the blocks.
-func (p *multiplier[W]) run(out *tensor.T, oAt int, a *tensor.T, aAt int, b *tensor.T, bAt int) {
+// run multiplies the matrices that begin at the given elements.
+func (p *multiplier[W]) run(out *tensor.T, oAt int, a *tensor.T, aAt int, b *tensor.T, bAt int) error {
 	for i := 0; i < p.m; i += tileM {
 		m := min(tileM, p.m-i)
 		for j := 0; j < p.n; j += tileN {
 			n := min(tileN, p.n-j)
-			clear(p.to)
-			for l := 0; l < p.k; l += tileK {
-				k := min(tileK, p.k-l)
-				p.load(p.a, a, aAt+i*p.k+l, p.k, m, k)
-				p.load(p.b, b, bAt+l*p.n+j, p.n, k, n)
-				p.tile(m, k, n)
+			if err := p.block(a, aAt+i*p.k, b, bAt+j, m, n); err != nil {
+				return err
 			}
 			for r := range m {
 				p.width.store(out, oAt+(i+r)*p.n+j, p.to[r*n:(r+1)*n])
 			}
 		}
 	}
+	return nil
+}
+
+// block computes m x n sums, in the order of k whatever the tiles.
+func (p *multiplier[W]) block(a *tensor.T, aAt int, b *tensor.T, bAt, m, n int) error {
+	clear(p.to)
+	for l := 0; l < p.k; l += tileK {
+		if err := p.budget.stop(); err != nil {
+			return err
+		}
+		k := min(tileK, p.k-l)
+		p.load(p.a, a, aAt+l, p.k, m, k)
+		p.load(p.b, b, bAt+l*p.n, p.n, k, n)
+		p.tile(m, k, n)
+	}
+	return nil
 }
 
 // load widens a tile of rows x cols elements; its rows lie stride apart.
@@ -87,33 +99,37 @@ func addRow[W float64 | int64](to, a, b []W) {
 
 // multiply computes out = a @ b for batches of matrices; a and b broadcast to
 // the batch axes of out, all but its last two.
-func multiply(out, a, b *tensor.T) {
+func multiply(c *Call, out, a, b *tensor.T) error {
 	if out.Len() == 0 {
-		return
+		return nil
 	}
 	if out.DType.IsFloat() {
-		multiplyAs(asFloats, out, a, b)
-	} else {
-		multiplyAs(asInts, out, a, b)
+		return multiplyAs(asFloats, c.Budget, out, a, b)
 	}
+	return multiplyAs(asInts, c.Budget, out, a, b)
 }
 
-func multiplyAs[W float64 | int64](w width[W], out, a, b *tensor.T) {
+func multiplyAs[W float64 | int64](w width[W], budget *Budget, out, a, b *tensor.T) error {
 	rank := len(out.Shape)
 	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
 	batch := out.Shape[:rank-2]
 	if len(b.Shape) == 2 { // one b for all: one tall a
-		newMultiplier(w, out.Len()/n, k, n).run(out, 0, a, 0, b, 0)
-		return
+		p := newMultiplier(w, out.Len()/n, k, n)
+		p.budget = budget
+		return p.run(out, 0, a, 0, b, 0)
 	}
 	count, _ := tensor.Elements(batch)
 	p := newMultiplier(w, m, k, n)
+	p.budget = budget
 	as, bs := newSteps(a.Shape[:len(a.Shape)-2], batch), newSteps(b.Shape[:len(b.Shape)-2], batch)
 	for i := range count {
-		p.run(out, i*m*n, a, as.off*m*k, b, bs.off*k*n)
+		if err := p.run(out, i*m*n, a, as.off*m*k, b, bs.off*k*n); err != nil {
+			return err
+		}
 		as.advance(1)
 		bs.advance(1)
 	}
+	return nil
 }
 
 // newSteps walks the offsets of a batch that is broadcast.
