@@ -226,7 +226,11 @@ func bufferRow(list []int) string {
 // note names the values that an instruction makes, and its source.
 func (d *disassembler) note(in *Instr) string {
 	var parts []string
-	for _, b := range in.Out {
+	made := in.Out
+	if len(in.Bodies) > 0 {
+		made = d.p.Functions[in.Bodies[0]].Writes
+	}
+	for _, b := range made {
 		if name := d.p.Buffers[b].Name; name != "" {
 			parts = append(parts, name)
 		}

@@ -22,20 +22,20 @@ func Bind(op, attrs string, in, out []ir.Type) (*ir.Call, error) {
 	// a function with this one operator in it.
 	fs, ds := ir.ParseFuncs(diag.NewSource("kernel", source(op, attrs, in, out)))
 	if err := ds.Err(); err != nil {
-		return nil, fault("kernel %s {%s}: %s", op, attrs, firstLine(err))
+		return nil, fault("kernel %s %q: %s", op, attrs, firstLine(err))
 	}
-	if len(fs) != 1 || len(fs[0].Body) == 0 || fs[0].Body[0].Op != row {
-		return nil, fault("kernel %s {%s} is not one operator", op, attrs)
+	if len(fs) != 1 || len(fs[0].Body) != len(out) || len(out) == 0 || fs[0].Body[0].Op != row {
+		return nil, fault("kernel %s %q is not one operator", op, attrs)
 	}
 	c, err := fs[0].Body[0].Call().Bind(nil)
 	if err == nil {
 		err = ir.InferCall(c)
 	}
 	if err != nil {
-		return nil, fault("kernel %s {%s}: %s", op, attrs, firstLine(err))
+		return nil, fault("kernel %s %q: %s", op, attrs, firstLine(err))
 	}
 	if !sameTypes(c.In, in) || !sameTypes(c.Out, out) {
-		return nil, fault("kernel %s {%s} takes or gives other types than the bytecode says", op, attrs)
+		return nil, fault("kernel %s %q takes or gives other types than the bytecode says", op, attrs)
 	}
 	return c, nil
 }

@@ -1,0 +1,165 @@
+package lower_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lower"
+)
+
+func parse(t testing.TB, text string) *ir.Func {
+	t.Helper()
+	fs, errs := ir.ParseFuncs(diag.NewSource("test.ir", text))
+	if errs.Err() != nil {
+		t.Fatal(errs.Err())
+	}
+	return fs[0]
+}
+
+// TestLivesDoNotOverlap checks the memory of random plans in program order,
+// buffer against buffer.
+func TestLivesDoNotOverlap(t *testing.T) {
+	for seed := range uint64(60) {
+		f, in := irtest.Func(rand.New(rand.NewPCG(seed, 5)), 30)
+		types := make([]ir.Type, len(in))
+		for i := range in {
+			types[i] = ir.TypeOf(in[i])
+		}
+		env, err := ir.BindSymbols(f, types)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := lower.Lower(f, env, lower.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.MaxLive > p.Arena || p.Arena > p.Sum {
+			t.Errorf("seed %d: max-live %d, arena %d, sum %d are out of order", seed, p.MaxLive, p.Arena, p.Sum)
+		}
+		checkLives(t, p)
+	}
+}
+
+func checkLives(t *testing.T, p *lower.Plan) {
+	t.Helper()
+	var own []*lower.Buffer
+	for i := range p.Buffers {
+		if b := &p.Buffers[i]; b.Space == lower.Arena && b.Base < 0 && b.Size > 0 {
+			own = append(own, b)
+		}
+	}
+	for i, a := range own {
+		if a.Offset%p.Align != 0 || a.Offset+a.Size > p.Arena {
+			t.Errorf("%s lies at %d to %d in %d bytes", a.Name, a.Offset, a.Offset+a.Size, p.Arena)
+		}
+		for _, b := range own[:i] {
+			if a.First <= b.Last && b.First <= a.Last && a.Offset < b.Offset+b.Size && b.Offset < a.Offset+a.Size {
+				t.Errorf("%s (t%d to t%d at %d) and %s (t%d to t%d at %d) overlap",
+					a.Name, a.First, a.Last, a.Offset, b.Name, b.First, b.Last, b.Offset)
+			}
+		}
+	}
+}
+
+// TestChainTakesTwoBuffers shows that memory is reused: a chain needs two.
+func TestChainTakesTwoBuffers(t *testing.T) {
+	f := &ir.Func{Name: "chain"}
+	v := f.NewInput("x", ir.T(tensor.F32, ir.N(100)))
+	for range 1000 {
+		r, err := f.Add(ir.Lookup("neg"), []*ir.Value{v}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v = r[0]
+	}
+	f.Results = []*ir.Value{v}
+	p, err := lower.Lower(f, nil, lower.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one := int64(448); p.Arena != 2*one || p.MaxLive != 2*one || p.Sum != 999*one {
+		t.Errorf("arena %d, max-live %d, sum %d", p.Arena, p.MaxLive, p.Sum)
+	}
+	if len(p.Events) != 0 || len(p.Streams) != 1 {
+		t.Errorf("%d events on %d streams", len(p.Events), len(p.Streams))
+	}
+}
+
+// TestViewsAreFree: views cost no task, and keep what they show alive.
+func TestViewsAreFree(t *testing.T) {
+	p, err := lower.Lower(parse(t, `func @f(%x: f32[4,4]) -> f32[16] {
+  %a = neg %x : f32[4,4]
+  %v = reshape %a {dims=[16]} : f32[16]
+  %b = abs %x : f32[4,4]
+  %c = reshape %b {dims=[16]} : f32[16]
+  %d = add %v, %c : f32[16]
+  %e = neg %d : f32[16]
+  return %e
+}`), nil, lower.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Tasks) != 4 {
+		t.Errorf("%d tasks, want 4", len(p.Tasks))
+	}
+	checkLives(t, p)
+	for _, b := range p.Buffers {
+		if b.Name == "%a" && (b.First != 0 || b.Last != 2) {
+			t.Errorf("%%a lives from t%d to t%d, want t0 to t2", b.First, b.Last)
+		}
+	}
+}
+
+// TestUnreadWeightsAreLeftOut: what nobody reads is not asked for.
+func TestUnreadWeightsAreLeftOut(t *testing.T) {
+	p, err := lower.Lower(parse(t, `func @f(%x: f32[4]) -> f32[4] {
+  %unread = param : f32[1000]
+  %w = param {key="fc.w"} : f32[4]
+  %y = add %x, %w : f32[4]
+  %z = mul %y, %w : f32[4]
+  return %z
+}`), nil, lower.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Weights) != 1 || p.Weights[0].Name != "fc.w" {
+		t.Errorf("weights are %+v", p.Weights)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		env        ir.Env
+		code, want string
+	}{
+		{"assertion", `func @f(%x: f32[B]) -> f32[B] {
+  assert B % 4 "reshape" @3:5
+  return %x
+}`, ir.Env{"B": 6}, "dimension-mismatch", "B"},
+		{"negative", `func @f(%x: f32[B], %y: f32[B-2]) -> f32[B-2] {
+  %z = neg %y : f32[B-2]
+  return %z
+}`, ir.Env{"B": 1}, "dimension-mismatch", "B-2"},
+		{"unbound", `func @f(%x: f32[B]) -> f32[B] {
+  return %x
+}`, nil, "dimension-mismatch", "dimension B is not bound"},
+		{"too large", `func @f(%x: f32[B,B]) -> f32[B,B] {
+  return %x
+}`, ir.Env{"B": 1 << 30}, "limit", "more than"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := lower.Lower(parse(t, c.text), c.env, lower.Options{})
+			var d *diag.Diagnostic
+			if !errors.As(err, &d) || d.Code != c.code || !strings.Contains(d.Message, c.want) {
+				t.Errorf("got %v, want %s with %q", err, c.code, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package kernel_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/irtest"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// attrsText is how codegen writes attributes.
+func attrsText(c *ir.Call) string {
+	var parts []string
+	for i, a := range c.Op.Attrs {
+		if l := c.Attrs[i]; !l.Equal(a.Default) {
+			parts = append(parts, a.Name+"="+l.String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sample makes a legal call of an operator and arguments for it.
+func sample(t *testing.T, op *ir.Op, r *rand.Rand) (*ir.Call, []*tensor.T) {
+	t.Helper()
+	c := op.Sample(r)
+	c.Op = op
+	if c.Attrs == nil {
+		c.Attrs = op.Defaults()
+	}
+	if err := ir.InferCall(&c); err != nil {
+		t.Fatalf("%s: the sample is not legal: %v", op.Name, err)
+	}
+	in := make([]*tensor.T, len(c.In))
+	for i, typ := range c.In {
+		switch {
+		case i < len(c.Known) && c.Known[i] != nil:
+			in[i] = c.Known[i]
+		case !typ.Absent():
+			in[i] = irtest.Tensor(r, typ)
+		}
+	}
+	return &c, in
+}
+
+// TestEveryRow runs sampled calls of every operator by every kernel that takes
+// them, bound from their text, and compares with the operator's evaluation.
+// Results begin as garbage: a kernel has to write all of them.
+func TestEveryRow(t *testing.T) {
+	ran := map[string]int{}
+	for _, op := range ir.Ops() {
+		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
+			continue
+		}
+		r := rand.New(rand.NewPCG(1, uint64(len(op.Name))))
+		for range 20 {
+			sampled, in := sample(t, op, r)
+			c, err := kernel.Bind(op.Name, attrsText(sampled), sampled.In, sampled.Out)
+			if err != nil {
+				t.Fatalf("%s: %v", op.Name, err)
+			}
+			want, wantErr := ir.Evaluate(sampled, in...)
+			for _, k := range kernel.Table() {
+				if k.For != "" && k.For != op.Name || k.Accept != nil && !k.Accept(c) {
+					continue
+				}
+				ran[k.Name]++
+				compare(t, k, c, in, want, wantErr)
+			}
+		}
+	}
+	for _, k := range kernel.Table() {
+		if ran[k.Name] == 0 {
+			t.Errorf("no sampled call was run by %s", k.Name)
+		}
+	}
+}
+
+func compare(t *testing.T, k *kernel.Kernel, c *ir.Call, in, want []*tensor.T, wantErr error) {
+	t.Helper()
+	out := make([]*tensor.T, len(c.Out))
+	for i, typ := range c.Out {
+		out[i] = tensor.New(typ.DType, typ.Ints()...)
+		for j := range out[i].Data {
+			out[i].Data[j] = 0xa5
+		}
+	}
+	err := k.Run(c, out, in)
+	if (err != nil) != (wantErr != nil) {
+		t.Fatalf("%s: error %v, want %v", k.NameFor(c.Op), err, wantErr)
+	}
+	for i := range want {
+		if err == nil && !tensor.BitEqual(out[i], want[i]) {
+			t.Fatalf("%s of %v: result %d: %v", k.NameFor(c.Op), c.In, i, tensor.Compare(out[i], want[i], 0))
+		}
+	}
+}
+
+func TestBindRefuses(t *testing.T) {
+	f4 := ir.T(tensor.F32, ir.N(4))
+	for _, c := range []struct {
+		op, attrs string
+		in, out   []ir.Type
+		want      string
+	}{
+		{"nothing", "", nil, nil, `no operator "nothing"`},
+		{"if", "", []ir.Type{f4}, []ir.Type{f4}, `no operator "if"`},
+		{"input", "", nil, []ir.Type{f4}, `no operator "input"`},
+		{"neg", "slope=1", []ir.Type{f4}, []ir.Type{f4}, "slope"},
+		{"neg", "", []ir.Type{f4, f4}, []ir.Type{f4}, "neg"},
+		{"neg", "", []ir.Type{f4}, []ir.Type{ir.T(tensor.F32, ir.N(5))}, "neg"},
+		{"softmax", "axis=3", []ir.Type{f4}, []ir.Type{f4}, "axis 3"},
+		{"neg", "} : f32[4]\n  %more = neg %r0 {", []ir.Type{f4}, []ir.Type{f4}, "neg"},
+		{"neg %a0 : f32[4]\n %b = neg", "", []ir.Type{f4}, []ir.Type{f4}, "no operator"},
+	} {
+		_, err := kernel.Bind(c.op, c.attrs, c.in, c.out)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "[bad-bytecode]") {
+			t.Errorf("%s %q: got %v, want %q", c.op, c.attrs, err, c.want)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	f4 := ir.T(tensor.F32, ir.N(4))
+	c, err := kernel.Bind("softmax", "axis=0", []ir.Type{f4}, []ir.Type{f4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := kernel.Select(c)
+	if k == nil || k.NameFor(c.Op) != "softmax/any/reference" || k.Kind.String() != "reference" {
+		t.Errorf("selected %+v", k)
+	}
+}
