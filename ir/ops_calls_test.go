@@ -106,6 +106,45 @@ func TestEinsumOrder(t *testing.T) {
 	}
 }
 
+// TestProductsKeepToBudget stops a product in the middle and refuses one whose
+// intermediate results are too large.
+func TestProductsKeepToBudget(t *testing.T) {
+	x := tensor.New(tensor.F32, 30, 1000)
+	stopped := Errorf("limit", "stopped")
+	asked := 0
+	third := func() error {
+		if asked++; asked > 2 {
+			return stopped
+		}
+		return nil
+	}
+	heads := x.Reshape(1, 30, 1000)
+	for _, test := range []struct {
+		op     *Op
+		attrs  []Lit
+		budget *Budget
+		in     []*tensor.T
+	}{
+		{Einsum, []Lit{StrLit("ij,jk->ik")}, &Budget{Bytes: 8*(30000+30000+900) - 1}, []*tensor.T{x, x.Reshape(1000, 30)}},
+		{MatMul, nil, &Budget{Stop: third}, []*tensor.T{x, x.Reshape(1000, 30)}},
+		{Attention, Attention.Defaults(), &Budget{Stop: third}, []*tensor.T{heads, heads, heads}},
+	} {
+		c := &Call{Op: test.op, Attrs: test.attrs, Budget: test.budget}
+		for _, y := range test.in {
+			c.In = append(c.In, TypeOf(y))
+		}
+		if err := InferCall(c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := test.op.Eval(c, test.in...); !hasCode(err, "limit") {
+			t.Errorf("%s: got %v", test.op.Name, err)
+		}
+		if err := test.budget.Take(0); err != nil || test.budget.used.Load() != 0 {
+			t.Errorf("%s keeps %d bytes", test.op.Name, test.budget.used.Load())
+		}
+	}
+}
+
 // TestEinsumSpecs feeds inference specs of any characters: it refuses or gives
 // a type, and evaluation agrees.
 func TestEinsumSpecs(t *testing.T) {
