@@ -2,7 +2,7 @@
 """Computes what the standard library's tests expect, with NumPy and SciPy in
 float64, and writes it into the test blocks below each file's marker line:
 
-    python3 stdlib/testdata/gen_stdlib.py
+    python3 stdlib/testdata/gen_stdlib.py && npu fmt -w stdlib/*.npu
 
 It also writes the weights of nn_test.npu, testdata/nn.safetensors. The output is
 the same on every run (NumPy 1.24, SciPy 1.10). Formulas are those of PyTorch's
@@ -227,7 +227,6 @@ def maths():
     return [
         test("constants", "expect sin([pi / 2.0, tau]) ~= [1.0, 0.0]", "expect log([e]) ~= [1.0]"),
         test("clamp", agree("clamp([-3.0, 0.25, 7.0, nan], -1.0, 2.5)", [-1.0, 0.25, 2.5, np.nan])),
-        test("clamp of integers", "expect clamp([-3, 0, 7], -1, 2) == [-1, 0, 2]"),
         test("lerp", agree("lerp(%s, %s, 0.25)" % (lit(x), lit(y)), x + 0.25 * (y - x))),
         test("deg2rad", agree("deg2rad([180.0, -45.0, 30.0])", np.deg2rad([180.0, -45.0, 30.0]))),
         test("rad2deg", agree("rad2deg([1.0, -0.5])", np.rad2deg([1.0, -0.5]))),
