@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // meeting is a program in which two streams wait for each other many times.
-const meeting = `func @meet(%x: f32[2,3], %i: i64[]) -> (y: f32[2,3], row: f32[3]) in "mlp.npu" {
+const meeting = `func @meet in "mlp.npu" (%x: f32[2,3], %i: i64[]) -> (y: f32[2,3], row: f32[3]) {
   %0 = neg %x : f32[2,3]
   %1 = transpose %0 {perm=[1,0]} : f32[3,2]
   %2 = neg %1 : f32[3,2] @5:3

@@ -13,7 +13,7 @@ import (
 )
 
 // straight has two streams, reuse of memory across them, and a view.
-const straight = `func @straight(%x: f32[4,4]) -> (y: f32[4,4], z: f32[16]) in "s.npu" {
+const straight = `func @straight in "s.npu" (%x: f32[4,4]) -> (y: f32[4,4], z: f32[16]) {
   %w = param : f32[4,4]
   %a = neg %x : f32[4,4] @3:1
   %b = matmul %a, %w : f32[4,4] @4:1
