@@ -52,6 +52,19 @@ func N(n int64) Dim { return ir.N(n) }
 // Sym is the symbolic dimension of that name.
 func Sym(name string) Dim { return ir.Sym(name) }
 
+// ParseType reads a type as scripts write it: "f32[B, 784]"; "i64" is a scalar.
+func ParseType(text string) (Type, error) { return ir.ParseType(text) }
+
+// MustType is ParseType for a text that is known to be right; it panics
+// otherwise.
+func MustType(text string) Type {
+	t, err := ir.ParseType(text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
 // FromSlice makes a tensor of a shape from its elements in row-major order,
 // which are copied. It panics when their number does not fit the shape.
 func FromSlice[E Native](shape []int, data []E) *Tensor { return tensor.FromSlice(shape, data) }

@@ -172,14 +172,7 @@ func ignore(f func() []*Value) func([]*Value) []*Value {
 // along a new first axis). The results are the carried values after the last
 // round, then the stacks.
 func (g *Graph) For(from, to Dim, carry []*Value, collect int, body func(t *Value, carried []*Value) []*Value) []*Value {
-	params := []ir.Type{ir.T(I64)}
-	for _, c := range carry {
-		params = append(params, c.typ())
-	}
-	b := g.body(params, func(ps []*Value) []*Value {
-		g.Name(ps[0], "t")
-		return body(ps[0], ps[1:])
-	})
+	b := g.body(append([]ir.Value{counter}, carried(carry)...), func(ps []*Value) []*Value { return body(ps[0], ps[1:]) })
 	attrs := []Attr{{"from", ir.DimLit(from)}, {"to", ir.DimLit(to)}, {"carry", ir.IntLit(int64(len(carry)))}, {"collect", ir.IntLit(int64(collect))}}
 	return g.region(ir.Loop, operands(carry), attrs, b)
 }
@@ -187,26 +180,34 @@ func (g *Graph) For(from, to Dim, carry []*Value, collect int, body func(t *Valu
 // While runs body as long as cond of the carried values is true. Both get the
 // carried values; cond returns bool[], body their next values.
 func (g *Graph) While(carry []*Value, cond func(carried []*Value) *Value, body func(carried []*Value) []*Value) []*Value {
-	var params []ir.Type
-	for _, c := range carry {
-		params = append(params, c.typ())
-	}
-	round := g.body(append([]ir.Type{ir.T(I64)}, params...), func(ps []*Value) []*Value {
-		g.Name(ps[0], "t")
-		return body(ps[1:])
-	})
-	test := g.body(params, func(ps []*Value) []*Value { return []*Value{cond(ps)} })
+	round := g.body(append([]ir.Value{counter}, carried(carry)...), func(ps []*Value) []*Value { return body(ps[1:]) })
+	test := g.body(carried(carry), func(ps []*Value) []*Value { return []*Value{cond(ps)} })
 	return g.region(ir.Loop, operands(carry), []Attr{{"carry", ir.IntLit(int64(len(carry)))}}, round, test)
 }
 
+// counter is the first parameter of a loop's body: the round, i64[].
+var counter = ir.Value{Name: "t", Type: ir.T(I64)}
+
+// carried lists names and types for the parameters that stand for carried
+// values inside a loop.
+func carried(carry []*Value) []ir.Value {
+	params := make([]ir.Value, len(carry))
+	for i, c := range carry {
+		if c.v != nil {
+			params[i] = ir.Value{Name: c.v.Name, Type: c.v.Type}
+		}
+	}
+	return params
+}
+
 // body builds one region body: params are its own parameters, before captures.
-func (g *Graph) body(params []ir.Type, build func([]*Value) []*Value) *ir.Frame {
+func (g *Graph) body(params []ir.Value, build func([]*Value) []*Value) *ir.Frame {
 	outer := g.frame
 	g.frame = outer.Body()
 	defer func() { g.frame = outer }()
 	var ps []*Value
-	for _, t := range params {
-		ps = append(ps, &Value{g, g.frame.Input("", t)})
+	for _, p := range params {
+		ps = append(ps, &Value{g, g.frame.Input(p.Name, p.Type)})
 	}
 	for _, r := range build(ps) {
 		if r.v != nil {
@@ -349,13 +350,6 @@ func numLit(f float64) ir.Lit {
 		return ir.DimLit(ir.N(n))
 	}
 	return ir.FloatLit(f)
-}
-
-func (v *Value) typ() ir.Type {
-	if v.v == nil {
-		return ir.Type{}
-	}
-	return v.v.Type
 }
 
 func operands(vs []*Value) []Operand {

@@ -149,7 +149,7 @@ var core = []string{
 	"github.com/agnivade/levenshtein",
 	"github.com/alecthomas/participle/v2",
 	"github.com/edsrzf/mmap-go",
-	"github.com/nlpodyssey/safetensors",
+	"github.com/pbnjay/memory",
 	"github.com/x448/float16",
 	"golang.org/x/exp",
 	"golang.org/x/sys",
