@@ -135,11 +135,12 @@ func (s *scope) outside(code []bytecode.Instr) (list []int) {
 }
 
 // roots lists the buffers that hold those of a list, sorted, each once, without
-// those in except.
+// those in except, which is sorted.
 func (s *scope) roots(list, except []int) []int {
 	var out []int
 	for _, b := range list {
-		if r := s.root(b); !slices.Contains(except, r) {
+		r := s.root(b)
+		if _, skip := slices.BinarySearch(except, r); !skip {
 			out = append(out, r)
 		}
 	}
