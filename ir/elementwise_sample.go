@@ -21,10 +21,14 @@ func (s *sampler) dtype(set DTypes) tensor.DType {
 	}
 }
 
-// size draws a dimension.
+// size draws a dimension: 1 to 5, now and then 0 or more than the 16 lanes of
+// a vector unit.
 func (s *sampler) size() int {
-	if s.chance(25) {
+	switch s.IntN(25) {
+	case 0:
 		return 0
+	case 1:
+		return 6 + s.IntN(14)
 	}
 	return 1 + s.IntN(5)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 )
 
+var alphaAttr = []Attr{number("alpha", 1, "how far negative elements reach down")}
+
 // Activations, by PyTorch's names and defaults. NaN comes through all of them.
 var (
 	Relu  = activation("relu", Numbers, "x where it is not below 0, else 0", nil, arith(reluRun[float64], reluRun[int64], same[uint64]))
@@ -53,8 +55,6 @@ var (
 	Clip = elementwise(Op{Name: "clip", Over: Numbers, Doc: "min(max(x, lo), hi); NaN if one of them is, and hi where lo is above it"},
 		shaped{group: "activation", args: []string{"x", "lo?", "hi?"}, runs: arith(clipRun[float64], clipRun[int64], clipRun[uint64])})
 )
-
-var alphaAttr = []Attr{number("alpha", 1, "how far negative elements reach down")}
 
 // Self-Normalizing Neural Networks, Klambauer et al. 2017, to more digits.
 const (

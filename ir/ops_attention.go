@@ -22,7 +22,7 @@ var (
 		Sample: sampleAttention,
 	})
 	Rope = row(Op{
-		Name: "rope", Group: "attention", Args: []string{"x", "cos", "sin"}, Over: Floats, Class: Elementwise,
+		Name: "rope", Group: "attention", Args: []string{"x", "cos", "sin"}, Over: Floats, Class: Reduce, // each element is made of two
 		Doc:    "rotary position embedding: pairs of elements of the last axis are turned by angles whose cos and sin have half as many elements there, or the same angles twice; both broadcast to x",
 		Attrs:  []Attr{{Name: "interleaved", Kind: KBool, Default: BoolLit(false), Doc: "pairs are neighbours; else an element and the one half an axis on"}},
 		Infer:  inferRope,

@@ -6,6 +6,10 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
+var pair = []string{"a", "b"}
+
+var remainders = arith(perPair(math.Mod), remRun[int64], remRun[uint64])
+
 // Binary operators broadcast as NumPy's do. Float ones are IEEE; of two
 // integers the result wraps.
 var (
@@ -46,10 +50,6 @@ var (
 	ShiftLeft  = shift("shift_left", "a << b; 0 for b at or above the width, an error for b below 0", arith(nil, perPair(shlInt), perPair(shlUint)))
 	ShiftRight = shift("shift_right", "a >> b, keeping the sign; b at or above the width leaves only the sign, b below 0 is an error", arith(nil, perPair(shrInt), perPair(shrUint)))
 )
-
-var pair = []string{"a", "b"}
-
-var remainders = arith(perPair(math.Mod), remRun[int64], remRun[uint64])
 
 func binary(name string, over DTypes, flags Flags, doc string, runs byKind) *Op {
 	return elementwise(Op{Name: name, Doc: doc, Over: over, Flags: flags}, shaped{group: "binary", args: pair, runs: runs})

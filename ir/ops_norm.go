@@ -6,6 +6,8 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
+var epsAttr = number("eps", 1e-5, "added to the variance")
+
 // Normalisations: each row (the elements that are normalised together) is
 // computed in float64, weight and bias included, and rounded once. Variances
 // are those of the row as it is: divided by the number of elements.
@@ -62,8 +64,6 @@ var (
 		Sample: sampleGroupNorm,
 	})
 )
-
-var epsAttr = number("eps", 1e-5, "added to the variance")
 
 // norm makes a row; a norm reads each element about four times.
 func norm(op Op) *Op {

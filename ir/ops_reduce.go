@@ -7,6 +7,11 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
+var (
+	keepAttr  = Attr{Name: "keepdims", Kind: KBool, Default: BoolLit(false), Doc: "leave the reduced axes, with size 1"}
+	axisAttrs = []Attr{{Name: "axis", Kind: KInts, Doc: "the axis or axes to reduce; absent: all"}, keepAttr}
+)
+
 // Reductions: axis is one axis or a list; absent means all, an empty list
 // none. Floats are accumulated in float64, in the order of memory, and rounded
 // once; integers keep their dtype and wrap.
@@ -23,7 +28,7 @@ var (
 	Variance     = spread("variance", "mean square distance from the mean; NaN where correction leaves no elements", variance)
 	Std          = spread("std", "square root of the variance", func(c *Call, l *line[float64]) float64 { return math.Sqrt(variance(c, l)) })
 	All          = truth("all", "whether no element is zero; true of nothing", foldTruth(asBools, allTrue))
-	Any          = truth("any", "whether some element is not zero (NaN is not); false of nothing", foldTruth(asBools, anyTrue))
+	Any          = truth("any", "whether some element is not zero, as NaN is not; false of nothing", foldTruth(asBools, anyTrue))
 	CountNonzero = reduceRow(Op{Name: "count_nonzero", Over: AnyDType, Attrs: axisAttrs, Doc: "how many elements are not zero, as i64"},
 		foldTruth(asInts, countTrue), func(tensor.DType) tensor.DType { return tensor.I64 })
 
@@ -38,11 +43,6 @@ var (
 
 	CumSum  = cumulative("cumsum", "sums of the elements up to each along axis", accumulated(func(a, b float64) float64 { return a + b }), accumulated(func(a, b int64) int64 { return a + b }))
 	CumProd = cumulative("cumprod", "products of the elements up to each along axis", accumulated(func(a, b float64) float64 { return a * b }), accumulated(func(a, b int64) int64 { return a * b }))
-)
-
-var (
-	keepAttr  = Attr{Name: "keepdims", Kind: KBool, Default: BoolLit(false), Doc: "leave the reduced axes, with size 1"}
-	axisAttrs = []Attr{{Name: "axis", Kind: KInts, Doc: "the axis or axes to reduce; absent: all"}, keepAttr}
 )
 
 func reduction(name string, over DTypes, doc string, f folds) *Op {
