@@ -103,26 +103,31 @@ func evalConv(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		in = append(in, nil)
 	}
 	if out[0].DType.IsFloat() {
-		convolve(asFloats, out[0], in[0], in[1], in[2], axes, int(c.Int("groups")))
-	} else {
-		convolve(asInts, out[0], in[0], in[1], in[2], axes, int(c.Int("groups")))
+		return out, convolve(c, asFloats, out[0], in[0], in[1], in[2], axes)
 	}
-	return out, nil
+	return out, convolve(c, asInts, out[0], in[0], in[1], in[2], axes)
 }
 
 // convolve computes, for each image and group, the product of the filters
 // [M, K] and the patches [K, places], tile by tile: the patches of a tile are
 // laid out when it is their turn, so that no matrix of all of them is held.
-func convolve[W float64 | int64](wd width[W], out, x, w, b *tensor.T, axes []spatial, groups int) {
+func convolve[W float64 | int64](c *Call, wd width[W], out, x, w, b *tensor.T, axes []spatial) error {
 	if out.Len() == 0 {
-		return
+		return nil
 	}
+	groups := int(c.Int("groups"))
 	images, filters := out.Shape[0], out.Shape[1]/groups
 	places := out.Len() / out.Shape[0] / out.Shape[1]
 	depth := w.Len() / w.Shape[0]
 	channels := w.Shape[1]
+	giveBack, err := borrow(c, x.Len()/images/groups)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	p := newPatches[W](axes, channels)
-	mul := newMultiplier(wd, filters, depth, places)
+	tm, tk, tn := min(filters, tileM), min(depth, tileK), min(places, tileN)
+	mul := &multiplier[W]{width: wd, m: filters, k: depth, n: places, a: make([]W, tm*tk), b: make([]W, tk*tn), to: make([]W, tm*tn)}
 	bias := make([]W, out.Shape[1])
 	if b != nil {
 		wd.load(b, bias, 0)
@@ -130,26 +135,24 @@ func convolve[W float64 | int64](wd width[W], out, x, w, b *tensor.T, axes []spa
 	for i := range images * groups {
 		wd.load(x, p.x, i*len(p.x))
 		first := i % groups * filters
-		mul.patches(out, i*filters*places, w, first*depth, p, bias[first:first+filters])
+		if err := mul.patches(c, out, i*filters*places, w, first*depth, p, bias[first:first+filters]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // patches is run with the patches of p instead of a matrix b, and with a bias
 // for each row.
-func (m *multiplier[W]) patches(out *tensor.T, oAt int, w *tensor.T, wAt int, p *patches[W], bias []W) {
+func (m *multiplier[W]) patches(c *Call, out *tensor.T, oAt int, w *tensor.T, wAt int, p *patches[W], bias []W) error {
 	for j := 0; j < m.n; j += tileN {
 		n := min(tileN, m.n-j)
 		for i := 0; i < m.m; i += tileM {
-			rows := min(tileM, m.m-i)
-			clear(m.to)
-			for l := 0; l < m.k; l += tileK {
-				k := min(tileK, m.k-l)
-				m.load(m.a, w, wAt+i*m.k+l, m.k, rows, k)
-				for r := range k {
-					p.row(m.b[r*n:(r+1)*n], l+r, j)
-				}
-				m.tile(rows, k, n)
+			if err := c.Budget.stop(); err != nil {
+				return err
 			}
+			rows := min(tileM, m.m-i)
+			m.patch(w, wAt+i*m.k, p, j, rows, n)
 			for r := range rows {
 				sums := m.to[r*n : (r+1)*n]
 				for q := range sums {
@@ -158,6 +161,21 @@ func (m *multiplier[W]) patches(out *tensor.T, oAt int, w *tensor.T, wAt int, p 
 				m.width.store(out, oAt+(i+r)*m.n+j, sums)
 			}
 		}
+	}
+	return nil
+}
+
+// patch sums up rows x n products of filters and patches, in the order of k
+// whatever the tiles.
+func (m *multiplier[W]) patch(w *tensor.T, wAt int, p *patches[W], at, rows, n int) {
+	clear(m.to)
+	for l := 0; l < m.k; l += tileK {
+		k := min(tileK, m.k-l)
+		m.load(m.a, w, wAt+l, m.k, rows, k)
+		for r := range k {
+			p.row(m.b[r*n:(r+1)*n], l+r, at)
+		}
+		m.tile(rows, k, n)
 	}
 }
 

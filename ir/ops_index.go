@@ -183,6 +183,11 @@ func evalTakeAlong(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if out[0].Len() == 0 {
 		return out, nil
 	}
+	giveBack, err := borrow(c, 3*out[0].Len())
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	lines := repeated(x, out[0].Shape)
 	lines.strides[axis] = 0
 	stride := tensor.Strides(x.Shape)[axis]

@@ -81,6 +81,11 @@ func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if len(index) == 0 {
 		return one(x.Clone()), nil
 	}
+	giveBack, err := borrow(c, x.Len()+3*u.Len())
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	lines := dense(x)
 	stride := lines.strides[axis]
 	lines.strides[axis] = 0
@@ -113,6 +118,11 @@ func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
+	giveBack, err := borrow(c, in[0].Len()+2*in[2].Len())
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	at := make([]int, 0, in[2].Len())
 	for _, b := range blocks {
 		for k := range block {

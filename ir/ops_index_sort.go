@@ -108,6 +108,9 @@ func evalTopK(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	return evalOrder(c, in[0], c.Bool("largest"), func(out []*tensor.T) (v, i *tensor.T) { return out[0], out[1] })
 }
 
+// stopEvery is after how many elements a long evaluation asks whether to go on.
+const stopEvery = 1 << 16
+
 // evalOrder sorts the lines of x along the attribute axis and stores the first
 // ones of each, as values, as positions, or both: pick says which result is
 // which.
@@ -123,9 +126,19 @@ func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (va
 	if k == 0 {
 		return out, nil
 	}
+	giveBack, err := borrow(c, x.Len()+n)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	sorter := sorters[x.DType.Kind()](x)
 	order := make([]int, n)
 	for line := range outer * inner {
+		if line*n/stopEvery != (line+1)*n/stopEvery {
+			if err := c.Budget.stop(); err != nil {
+				return nil, err
+			}
+		}
 		from := line/inner*n*inner + line%inner
 		for i := range order {
 			order[i] = i

@@ -210,9 +210,9 @@ func (f pooling[W]) axis(x []W, outer int, s spatial, inner int) []W {
 
 // pool folds each channel's plane, last axis first, lets finish see it, and
 // stores it.
-func (f pooling[W]) pool(out, x *tensor.T, axes []spatial, finish func([]W)) {
+func (f pooling[W]) pool(c *Call, out, x *tensor.T, axes []spatial, finish func([]W)) error {
 	if out.Len() == 0 {
-		return
+		return nil
 	}
 	planes := x.Shape[0] * x.Shape[1]
 	size, places := x.Len()/planes, out.Len()/planes
@@ -222,14 +222,24 @@ func (f pooling[W]) pool(out, x *tensor.T, axes []spatial, finish func([]W)) {
 		for p := range planes {
 			f.width.store(out, p*places, none)
 		}
-		return
+		return nil
 	}
+	giveBack, err := borrow(c, size)
+	if err != nil {
+		return err
+	}
+	defer giveBack()
 	plane := make([]W, size)
 	before := make([]int, len(axes)) // elements of the axes before each one
 	for i := range axes {
 		before[i], _, _ = extent(x.Shape[2:], i)
 	}
 	for p := range planes {
+		if p*size/stopEvery != (p+1)*size/stopEvery {
+			if err := c.Budget.stop(); err != nil {
+				return err
+			}
+		}
 		f.width.load(x, plane, p*size)
 		to, inner := plane, 1
 		for i := len(axes) - 1; i >= 0; i-- {
@@ -239,6 +249,7 @@ func (f pooling[W]) pool(out, x *tensor.T, axes []spatial, finish func([]W)) {
 		finish(to)
 		f.width.store(out, p*places, to)
 	}
+	return nil
 }
 
 func evalMaxPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -251,21 +262,20 @@ func evalMaxPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	out := results(c)
-	maxPools[in[0].DType.Kind()](out[0], in[0], axes)
-	return out, nil
+	return out, maxPools[in[0].DType.Kind()](c, out[0], in[0], axes)
 }
 
 // maxPools is, by the kind of dtype, the maximum in the type that holds every
 // element.
-var maxPools = [...]func(out, x *tensor.T, axes []spatial){
-	tensor.Float: func(out, x *tensor.T, axes []spatial) {
-		maxPooling(asFloats, math.Inf(-1)).pool(out, x, axes, func([]float64) {})
+var maxPools = [...]func(c *Call, out, x *tensor.T, axes []spatial) error{
+	tensor.Float: func(c *Call, out, x *tensor.T, axes []spatial) error {
+		return maxPooling(asFloats, math.Inf(-1)).pool(c, out, x, axes, func([]float64) {})
 	},
-	tensor.Signed: func(out, x *tensor.T, axes []spatial) {
-		maxPooling(asInts, tensor.MinInt(x.DType)).pool(out, x, axes, func([]int64) {})
+	tensor.Signed: func(c *Call, out, x *tensor.T, axes []spatial) error {
+		return maxPooling(asInts, tensor.MinInt(x.DType)).pool(c, out, x, axes, func([]int64) {})
 	},
-	tensor.Unsigned: func(out, x *tensor.T, axes []spatial) {
-		maxPooling(asUints, 0).pool(out, x, axes, func([]uint64) {})
+	tensor.Unsigned: func(c *Call, out, x *tensor.T, axes []spatial) error {
+		return maxPooling(asUints, 0).pool(c, out, x, axes, func([]uint64) {})
 	},
 }
 
@@ -283,12 +293,11 @@ func evalAvgPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return out, nil
 	}
 	divisors := windowCounts(axes, c.Bool("count_pad"))
-	sumPooling.pool(out[0], in[0], axes, func(sums []float64) {
+	return out, sumPooling.pool(c, out[0], in[0], axes, func(sums []float64) {
 		for i := range sums {
 			sums[i] /= divisors[i]
 		}
 	})
-	return out, nil
 }
 
 // windowCounts is how many elements each place's window counts: the product of
@@ -328,8 +337,7 @@ func whole(x *tensor.T) []spatial {
 
 func evalGlobalMax(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	maxPools[in[0].DType.Kind()](out[0], in[0], whole(in[0]))
-	return out, nil
+	return out, maxPools[in[0].DType.Kind()](c, out[0], in[0], whole(in[0]))
 }
 
 func evalGlobalAvg(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -338,8 +346,7 @@ func evalGlobalAvg(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return out, nil
 	}
 	n := float64(in[0].Len() / out[0].Len())
-	sumPooling.pool(out[0], in[0], whole(in[0]), func(sums []float64) { sums[0] /= n })
-	return out, nil
+	return out, sumPooling.pool(c, out[0], in[0], whole(in[0]), func(sums []float64) { sums[0] /= n })
 }
 
 // samplePool draws windows that fit, with padding smaller than them.

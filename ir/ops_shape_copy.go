@@ -143,6 +143,13 @@ func takeAxis(dst, src *tensor.T, axis int, index []int) {
 	}
 }
 
+// borrow asks the call's budget for scratch memory of n words of 8 bytes, which
+// the function that it returns gives back.
+func borrow(c *Call, n int) (giveBack func(), err error) {
+	bytes := 8 * int64(n)
+	return func() { c.Budget.Give(bytes) }, c.Budget.Take(bytes)
+}
+
 // one makes the list of results of an operator that has one.
 func one(t *tensor.T) []*tensor.T { return []*tensor.T{t} }
 
