@@ -116,7 +116,7 @@ func (g *Graph) Exp2(x Operand) *Value {
 	return first(r)
 }
 
-// Expm1 is the operator expm1: exp(x) - 1, exact near 0.
+// Expm1 is the operator expm1: exp(x) - 1, with all its digits near 0.
 //
 //	expm1(x)
 func (g *Graph) Expm1(x Operand) *Value {
@@ -148,7 +148,7 @@ func (g *Graph) Log10(x Operand) *Value {
 	return first(r)
 }
 
-// Log1p is the operator log1p: log(1 + x), exact near 0.
+// Log1p is the operator log1p: log(1 + x), with all its digits near 0.
 //
 //	log1p(x)
 func (g *Graph) Log1p(x Operand) *Value {
@@ -332,6 +332,22 @@ func (g *Graph) LeakyReLU(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
+// ELU is the operator elu: x where it is not below 0, else alpha * (exp(x) - 1).
+//
+//	elu(x, alpha=1.0)
+func (g *Graph) ELU(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("elu"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// CELU is the operator celu: x where it is not below 0, else alpha * (exp(x / alpha) - 1).
+//
+//	celu(x, alpha=1.0)
+func (g *Graph) CELU(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("celu"), []Operand{x}, attrs)
+	return first(r)
+}
+
 // SELU is the operator selu: elu with the scale and alpha that keep mean 0 and variance 1.
 //
 //	selu(x)
@@ -444,22 +460,6 @@ func (g *Graph) Clip(x Operand, lo Operand, hi Operand) *Value {
 	return first(r)
 }
 
-// ELU is the operator elu: x where it is not below 0, else alpha * (exp(x) - 1).
-//
-//	elu(x, alpha=1.0)
-func (g *Graph) ELU(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("elu"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// CELU is the operator celu: x where it is not below 0, else alpha * (exp(x / alpha) - 1).
-//
-//	celu(x, alpha=1.0)
-func (g *Graph) CELU(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("celu"), []Operand{x}, attrs)
-	return first(r)
-}
-
 // Add is the operator add: a + b.
 //
 //	add(a, b)
@@ -489,6 +489,22 @@ func (g *Graph) Mul(a Operand, b Operand) *Value {
 //	div(a, b)
 func (g *Graph) Div(a Operand, b Operand) *Value {
 	r := g.add(ir.Lookup("div"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Rem is the operator rem: rest of the truncated division, with the sign of a; by the integer 0 an error.
+//
+//	rem(a, b)
+func (g *Graph) Rem(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("rem"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Fmod is the operator fmod: the same as rem, under its name in C and NumPy.
+//
+//	fmod(a, b)
+func (g *Graph) Fmod(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("fmod"), []Operand{a, b}, nil)
 	return first(r)
 }
 
@@ -660,22 +676,6 @@ func (g *Graph) ShiftRight(a Operand, b Operand) *Value {
 	return first(r)
 }
 
-// Rem is the operator rem: rest of the truncated division, with the sign of a; by the integer 0 an error.
-//
-//	rem(a, b)
-func (g *Graph) Rem(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("rem"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Fmod is the operator fmod: the same as rem, under its name in C and NumPy.
-//
-//	fmod(a, b)
-func (g *Graph) Fmod(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("fmod"), []Operand{a, b}, nil)
-	return first(r)
-}
-
 // Cast is the operator cast: x in another dtype: floats round to nearest even; float to integer truncates and saturates, NaN to 0; integers wrap; bool is x != 0.
 //
 //	cast(x, dtype)
@@ -844,7 +844,7 @@ func (g *Graph) All(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Any is the operator any: whether some element is not zero (NaN is not); false of nothing.
+// Any is the operator any: whether some element is not zero, as NaN is not; false of nothing.
 //
 //	any(x, axis=None, keepdims=false)
 func (g *Graph) Any(x Operand, attrs ...Attr) *Value {
@@ -1292,7 +1292,7 @@ func (g *Graph) Full(type_ Type, value float64) *Value {
 	return first(r)
 }
 
-// Alpha sets the attribute alpha: slope.
+// Alpha sets the attribute alpha: how far negative elements reach down.
 func Alpha(v float64) Attr { return Attr{"alpha", ir.FloatLit(v)} }
 
 // Approx sets the attribute approx: tanh: the approximation with tanh.
