@@ -372,7 +372,9 @@ func nth(vs []*Value, i int) *Value {
 func (g *Graph) parseType(text string) (ir.Type, bool) {
 	t, err := ir.ParseType(text)
 	if err != nil {
-		g.fail(diag.Diagnostic{Code: "syntax", Subject: "type", Message: err.Error()})
+		d := *AsDiagnostic(err)
+		d.Subject = "type " + text
+		g.fail(d)
 		return ir.Type{}, false
 	}
 	return t, true
@@ -399,14 +401,15 @@ func (g *Graph) fail(d diag.Diagnostic) {
 	}
 }
 
-// caller finds the line outside this package that called the builder.
+// caller finds the line outside this package that called the builder; the
+// file is named without its folder, so that listings are the same everywhere.
 func caller() diag.Span {
 	pcs := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		f, more := frames.Next()
 		if !inBuilder(f.Function) {
-			return diag.At(shortPath(f.File), f.Line)
+			return diag.At(filepath.Base(f.File), f.Line)
 		}
 		if !more {
 			return diag.Span{}
@@ -418,11 +421,4 @@ func caller() diag.Span {
 // it calls back through.
 func inBuilder(function string) bool {
 	return strings.HasPrefix(function, "github.com/npulang/npu.(*Graph)") || strings.HasPrefix(function, "github.com/npulang/npu.caller") || strings.HasPrefix(function, "runtime.")
-}
-
-// shortPath keeps the last two parts of a Go file's path: what a reader knows
-// it by, and the same on every machine.
-func shortPath(file string) string {
-	dir, base := filepath.Split(filepath.ToSlash(file))
-	return filepath.Base(dir) + "/" + base
 }

@@ -67,6 +67,7 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	if c.text.file != nil {
 		// The graph is optimised already; its bytecode fits it as it stands.
 		p.fn, p.compiled = g.Func, c.text.file.Program
+		p.defaults = savedDefaults(c.text.file, g.Func)
 	} else if p.fn, err = c.optimise(g.Func); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package npu
 import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/lang"
 )
 
 // Save writes the program as a compiled file (.npuc): the optimised graph, its
@@ -13,6 +14,17 @@ func (p *Program) Save(path string) error {
 	for _, name := range sortedKeys(p.weights) {
 		f.Weights = append(f.Weights, bytecode.NewWeight(name, p.weights[name]))
 	}
+	for i, v := range p.fn.Params {
+		d := p.defaultOf(i)
+		if d == nil {
+			continue
+		}
+		t, err := d.Tensor(p.opts.Seed, p.read)
+		if err != nil {
+			return asError(err)
+		}
+		f.Weights = append(f.Weights, bytecode.NewWeight(defaultPrefix+v.Name, t))
+	}
 	if len(symbols(p.fn)) == 0 {
 		code, err := p.code(ir.Env{})
 		if err != nil {
@@ -21,6 +33,21 @@ func (p *Program) Save(path string) error {
 		f.Program = code
 	}
 	return asError(f.Save(path))
+}
+
+// defaultPrefix marks, among the tensors of a compiled file, the defaults of
+// inputs. A parameter's path cannot begin with it.
+const defaultPrefix = "default "
+
+// savedDefaults finds the defaults of a compiled file's inputs.
+func savedDefaults(file *bytecode.File, f *ir.Func) []*lang.Default {
+	defaults := make([]*lang.Default, len(f.Params))
+	for i, v := range f.Params {
+		if t, ok := file.Lookup(defaultPrefix + v.Name); ok {
+			defaults[i] = &lang.Default{Value: t, Type: ir.TypeOf(t)}
+		}
+	}
+	return defaults
 }
 
 // symbols lists the symbolic dimensions of a function's inputs.

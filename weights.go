@@ -2,6 +2,7 @@ package npu
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
@@ -71,8 +72,7 @@ func (c *compilation) openWeights(f *ir.Func) (*weights.Set, error) {
 	case c.text.file != nil:
 		held := map[string]*Tensor{}
 		for _, w := range c.text.file.Weights {
-			t, ok := c.text.file.Lookup(w.Name)
-			if ok {
+			if t, ok := c.text.file.Lookup(w.Name); ok && !strings.HasPrefix(w.Name, defaultPrefix) {
 				held[w.Name] = t
 			}
 		}
