@@ -14,7 +14,7 @@ import (
 // The operator's own Eval computes it, the one that the interpreter and the VM
 // call, so a folded program gives the same bits. Left alone are: operators with
 // effects; regions, whose rounds are not known beforehand; what depends on a
-// symbol; what would make more than maxFoldBytes or take more than maxFoldFlops.
+// symbol; what would make too much or take too long (see the constants below).
 // A call that fails is left in the graph, to fail when it runs, if it runs.
 func foldConst(f *ir.Func, t *Trace) {
 	known := map[*ir.Value]*tensor.T{}
@@ -30,7 +30,7 @@ func foldConst(f *ir.Func, t *Trace) {
 		value := v
 		// What projects from a folded operator goes the same way, without asking:
 		// the two are one rewrite.
-		if out := fold(v, known, further); out != nil && (projection(v) || t.Rewrite("fold-const", v)) {
+		if out := fold(v, known, further, &t.folded); out != nil && (projection(v) || t.Rewrite("fold-const", v)) {
 			value = constant(v, out[0])
 			with[v] = value
 			further[value] = out
@@ -50,9 +50,36 @@ const (
 	// maxFoldBytes bounds what one folded operator may add to the program: below
 	// it, a constant costs less than a task that makes it.
 	maxFoldBytes = 64 << 10
-	// maxFoldFlops bounds the time of one fold to some hundredths of a second.
-	maxFoldFlops = 4 << 20
+	// maxFoldWork bounds the time of one fold to some hundredths of a second: the
+	// flops and the bytes that are read and written.
+	maxFoldWork = 8 << 20
+	// allFoldBytes and allFoldWork bound a whole run, so that no program makes
+	// the compiler compute for minutes or fill the memory.
+	allFoldBytes = 64 << 20
+	allFoldWork  = 512 << 20
+	// freeFold is not counted: the arithmetic of shapes always folds. It is about
+	// what the value itself takes.
+	freeFold = 256
 )
+
+// A foldBudget is what one run has folded.
+type foldBudget struct{ bytes, work int64 }
+
+// take reports whether a fold is within the bounds, and counts it.
+func (b *foldBudget) take(c ir.Cost) bool {
+	work := c.Flops + c.In + c.Out
+	switch {
+	case c.Out <= freeFold && work <= 4*freeFold:
+		return true
+	case c.Out > maxFoldBytes || work > maxFoldWork:
+		return false
+	case b.bytes+c.Out > allFoldBytes || b.work+work > allFoldWork:
+		return false
+	}
+	b.bytes += c.Out
+	b.work += work
+	return true
+}
 
 // constant stands for a value whose elements are known.
 func constant(v *ir.Value, t *tensor.T) *ir.Value {
@@ -64,7 +91,7 @@ func constant(v *ir.Value, t *tensor.T) *ir.Value {
 
 // fold computes v, or returns nil if that may not be done now. A projection is
 // folded by what its owner gave.
-func fold(v *ir.Value, known map[*ir.Value]*tensor.T, further map[*ir.Value][]*tensor.T) []*tensor.T {
+func fold(v *ir.Value, known map[*ir.Value]*tensor.T, further map[*ir.Value][]*tensor.T, budget *foldBudget) []*tensor.T {
 	if projection(v) {
 		if out := further[v.Args[0]]; v.Index() < len(out) {
 			return out[v.Index():]
@@ -83,21 +110,22 @@ func fold(v *ir.Value, known map[*ir.Value]*tensor.T, further map[*ir.Value][]*t
 			return nil
 		}
 	}
-	return evaluate(v, args)
+	return evaluate(v, args, budget)
 }
 
-// evaluate runs v's Eval within the caps; nil means that v is better left
+// evaluate runs v's Eval within the budget; nil means that v is better left
 // alone.
-func evaluate(v *ir.Value, args []*tensor.T) []*tensor.T {
+func evaluate(v *ir.Value, args []*tensor.T, budget *foldBudget) []*tensor.T {
 	c := v.Call()
 	c.Known = args
 	if ir.InferCall(c) != nil || !small(c) {
 		return nil
 	}
 	bound, err := c.Bind(nil)
-	if err != nil || bound.Cost().Flops > maxFoldFlops {
+	if err != nil || !budget.take(bound.Cost()) {
 		return nil
 	}
+	bound.Budget = &ir.Budget{Bytes: 2 * maxFoldWork}
 	out := try(bound, args)
 	if len(out) != len(c.Out) || len(out) == 0 || !ir.TypeOf(out[0]).Equal(v.Type) {
 		return nil
@@ -105,11 +133,11 @@ func evaluate(v *ir.Value, args []*tensor.T) []*tensor.T {
 	return out
 }
 
+// small reports whether the results have known sizes, none beyond the bounds: a
+// cost is counted for such calls only.
 func small(c *ir.Call) bool {
-	var total int64
 	for _, t := range c.Out {
-		n, known := t.Bytes().Const()
-		if total += n; !known || total > maxFoldBytes {
+		if n, known := t.Bytes().Const(); !known || n > maxFoldBytes {
 			return false
 		}
 	}

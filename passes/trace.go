@@ -10,6 +10,8 @@ type Trace struct {
 	fuel     int
 	limited  bool
 
+	folded foldBudget
+
 	pass  *Pass // running now
 	fn    *ir.Func
 	names map[*ir.Value]string // of fn, made for its first rewrite
