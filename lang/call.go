@@ -288,7 +288,7 @@ func (e *elaborator) match(name string, at diag.Span, params []syntax.Param, arg
 		}
 		switch {
 		case a.name.Name != "" && slot < 0:
-			d := e.errorf("wrong-arguments", a.name.At, "%s has no parameter %s", name, a.name.Name)
+			d := e.errorf("wrong-arguments", a.name.At, "there is no parameter %s", a.name.Name)
 			d.Subject = name
 			suggest(d, a.name.Name, paramNames(params))
 			note(d, "%s", headOf(name, params))

@@ -81,6 +81,10 @@ func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candid
 		d = e.errorf("unknown-name", at, "unknown name %s", name)
 		d.Label = "not a variable, a parameter or a constant that is visible here"
 	}
+	if first, ok := e.act.scope.whereLost(name); ok {
+		witness(d, first, "bound on one side of the if alone")
+		return
+	}
 	suggest(d, name, candidates)
 }
 

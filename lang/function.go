@@ -157,7 +157,7 @@ func (e *elaborator) wrongCount(f *syntax.FuncDecl, out []operand) {
 		note(d, "return stands last in a %s", declWord(f))
 		return
 	}
-	d := e.errorf("wrong-arguments", out[0].at.To(out[len(out)-1].at), "%s returns %d values, but declares %s", f.Name.Name, len(out), count(len(f.Results), "result"))
+	d := e.errorf("wrong-arguments", out[0].at.To(out[len(out)-1].at), "%s returns %s, but declares %s", f.Name.Name, count(len(out), "value"), count(len(f.Results), "result"))
 	witness(d, f.Results[0].At.To(f.Results[len(f.Results)-1].At), "declared here")
 }
 

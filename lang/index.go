@@ -383,7 +383,11 @@ func (s *subscripts) apply() value {
 		v, ok = out.v, good
 	}
 	if len(s.axes) > 0 {
-		step("slice", []*ir.Value{v}, ir.DimsLit(s.starts...), ir.DimsLit(s.ends...), ir.IntsLit(s.axes...), ir.IntsLit(s.steps...))
+		steps := ir.None
+		if slices.ContainsFunc(s.steps, func(n int64) bool { return n != 1 }) {
+			steps = ir.IntsLit(s.steps...)
+		}
+		step("slice", []*ir.Value{v}, ir.DimsLit(s.starts...), ir.DimsLit(s.ends...), ir.IntsLit(s.axes...), steps)
 	}
 	for _, p := range slices.Backward(s.points) {
 		i, good := s.e.scalar(p.at, tensor.I64)

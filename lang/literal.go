@@ -242,7 +242,7 @@ func (e *elaborator) flattenInto(o operand, shape []int, flat *[]value, ats *[]d
 		return true
 	}
 	if len(l.elems) != shape[0] {
-		d := e.errorf("shape-mismatch", o.at, "a row has %d elements, the first one has %d", len(l.elems), shape[0])
+		d := e.errorf("shape-mismatch", o.at, "a row has %s, the first one has %d", count(len(l.elems), "element"), shape[0])
 		note(d, "the rows of a tensor have one length")
 		return false
 	}

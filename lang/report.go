@@ -1,8 +1,10 @@
 package lang
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/npulang/npu/ir"
@@ -70,17 +72,26 @@ func (e *elaborator) leaveLibrary(d *diag.Diagnostic) {
 		e.noteCall(d)
 		return
 	}
-	within := []diag.Label{{Span: d.Span, Text: d.Message}}
+	within := []diag.Label{{Span: d.Span, Text: cmp.Or(knownOf(d), d.Message)}}
 	for a := e.act; a != nil; a = a.caller {
 		if a.call.Src == nil {
 			continue
 		}
 		if !e.inLibrary(a.call) {
-			d.Span, d.Within = a.call, within
+			d.Span, d.Within, d.Label, d.Witnesses = a.call, within, "", nil
 			return
 		}
 		within = append([]diag.Label{{Span: a.call, Text: "in " + a.name}}, within...)
 	}
+}
+
+// knownOf joins what a diagnostic knows about its operands.
+func knownOf(d *diag.Diagnostic) string {
+	parts := make([]string, len(d.Witnesses))
+	for i, w := range d.Witnesses {
+		parts[i] = w.Text
+	}
+	return strings.Join(parts, " and ")
 }
 
 // noteCall says for an error inside a fn of the user's which call it is about.
@@ -183,9 +194,9 @@ func (e *elaborator) refuse(s site, err error, call *ir.Call) {
 	e.report(d)
 }
 
-// within decorates a diagnostic with a witness.
+// witness adds what is known about another place.
 func witness(d *diag.Diagnostic, at diag.Span, format string, args ...any) {
-	if at.Src != nil && len(d.Witnesses) < 3 {
+	if len(d.Within) == 0 && at.Src != nil && len(d.Witnesses) < 3 {
 		d.Witnesses = append(d.Witnesses, diag.Label{Span: at, Text: fmt.Sprintf(format, args...)})
 	}
 }

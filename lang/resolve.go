@@ -269,7 +269,11 @@ func (r *resolver) bindAll(s *syntax.BindStmt) {
 
 func (r *resolver) loop(carry, collect []syntax.Ident, counter syntax.Ident, body func()) {
 	for _, c := range carry {
-		r.name(c.Name, c.At, false)
+		if r.scope.find(c.Name) == nil {
+			r.name(c.Name, c.At, false)
+			r.scope.bind(c.Name, c.At, true)
+		}
+		r.scope.find(c.Name).read = true
 	}
 	r.inner(func() {
 		if counter.Name != "" {

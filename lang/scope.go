@@ -18,8 +18,9 @@ type scope struct {
 	outer *scope
 	kind  scopeKind
 	names map[string]*local
-	carry map[string]bool // of a run-time loop: the names that may be bound in it
-	binds []string        // names in order of first binding, for the results of an if
+	carry map[string]bool      // of a run-time loop: the names that may be bound in it
+	binds []string             // names in order of first binding, for the results of an if
+	lost  map[string]diag.Span // names that one side of a run-time if has bound, and where
 }
 
 type scopeKind uint8
@@ -48,6 +49,25 @@ func (s *scope) find(name string) *local {
 		}
 	}
 	return nil
+}
+
+// lose notes that a name has no value here, because only one side of an if has
+// bound it.
+func (s *scope) lose(name string, at diag.Span) {
+	if s.lost == nil {
+		s.lost = map[string]diag.Span{}
+	}
+	s.lost[name] = at
+}
+
+// whereLost tells where a name was bound that has no value here.
+func (s *scope) whereLost(name string) (diag.Span, bool) {
+	for ; s != nil; s = s.outer {
+		if at, ok := s.lost[name]; ok {
+			return at, true
+		}
+	}
+	return diag.Span{}, false
 }
 
 // set binds a name in this scope.

@@ -317,13 +317,15 @@ func (e *elaborator) join(s *syntax.IfStmt, cond tensorVal, then, other side) {
 			}
 			if l == nil {
 				missing = true // it ends with its branch
-				break
+				continue
 			}
 			j.vals[k] = operand{l.val, l.at}
 		}
-		if !missing {
-			names = append(names, j)
+		if missing {
+			e.act.scope.lose(n, j.vals[0].at.To(j.vals[1].at))
+			continue
 		}
+		names = append(names, j)
 	}
 	e.joinValues(s, cond, sides, names)
 }

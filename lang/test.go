@@ -166,8 +166,7 @@ func (s *compareStep) run(t *testRun) error {
 		tol = tensor.Tolerance(s.within)
 	}
 	if diff := tensor.Compare(got, want, tol); diff != nil {
-		d := t.fail(s.at, "", "%s", diff)
-		witness(d, s.xAt, "%s", got.Type())
+		d := t.fail(s.xAt, got.Type(), "%s", diff)
 		witness(d, s.yAt, "%s", want.Type())
 	}
 	return nil
@@ -230,11 +229,20 @@ func toDiagnostic(err error, at diag.Span) *diag.Diagnostic {
 			}
 		}
 	}
-	code := "run-time"
+	d := &diag.Diagnostic{Code: "run-time", Span: at}
+	var run *ir.RunError
+	if errors.As(err, &run) {
+		d.Subject, err = run.What, run.Err
+		if run.Pos.Line > 0 && at.Src != nil {
+			note(d, "computed at %s:%d:%d", run.Pos.File, run.Pos.Line, run.Pos.Col)
+		}
+	}
 	var refusal *ir.Error
 	if errors.As(err, &refusal) {
-		code = refusal.Code
+		d.Code = refusal.Code
+		d.Notes, d.Helps = append(d.Notes, refusal.Notes...), refusal.Helps
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &diag.Diagnostic{Code: code, Span: at, Message: strings.TrimSuffix(line, " ["+code+"]")}
+	d.Message = strings.TrimSuffix(line, " ["+d.Code+"]")
+	return d
 }

@@ -202,7 +202,7 @@ func (e *elaborator) expect(b *testBuild, s *syntax.ExpectStmt) {
 		return
 	}
 	if same, static := staticEqual(x.val, y.val, s.Op, within); static {
-		b.test.steps = append(b.test.steps, &staticStep{at: s.At, ok: same, text: show(x.val) + " is not " + show(y.val)})
+		b.test.steps = append(b.test.steps, &staticStep{at: x.at, ok: same, text: show(x.val) + " is not " + show(y.val)})
 		return
 	}
 	args := []operand{x, y}
@@ -229,7 +229,7 @@ func (e *elaborator) expectTrue(b *testBuild, s *syntax.ExpectStmt, x operand) {
 	switch v := x.val.(type) {
 	case poison:
 	case boolVal:
-		b.test.steps = append(b.test.steps, &staticStep{at: s.At, ok: bool(v), text: "the condition is false"})
+		b.test.steps = append(b.test.steps, &staticStep{at: x.at, ok: bool(v), text: "the condition is false"})
 	case tensorVal:
 		if v.v.Type.DType != tensor.Bool {
 			d := e.errorf("dtype-mismatch", x.at, "expect needs bool, not %s", v.v.Type.DType)
@@ -239,7 +239,7 @@ func (e *elaborator) expectTrue(b *testBuild, s *syntax.ExpectStmt, x operand) {
 		}
 		b.export(v)
 		b.close(e)
-		b.test.steps = append(b.test.steps, &trueStep{at: s.At, x: v.v})
+		b.test.steps = append(b.test.steps, &trueStep{at: x.at, x: v.v})
 	default:
 		labelled(e.errorf("wrong-arguments", x.at, "expect needs a bool, not %s", x.val.noun()), x)
 	}

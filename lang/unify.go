@@ -77,7 +77,7 @@ func (u *unifier) statics() bool {
 		}
 		v, fits := convertStatic(u.sig.kinds[i], o.val)
 		if !fits {
-			u.e.wrongKind(u.f.decl.Name.Name, p, u.sig.kinds[i], o)
+			u.e.wrongKind(u.e.act.name, p, u.sig.kinds[i], o)
 			ok = false
 			continue
 		}
@@ -127,7 +127,7 @@ func (u *unifier) tensor(i int, weak bool) bool {
 	if weak {
 		want = u.knownDType(i)
 	}
-	v, ok := u.e.toTensor(u.ops[i], want, u.f.decl.Name.Name)
+	v, ok := u.e.toTensor(u.ops[i], want, u.e.act.name)
 	if !ok {
 		return false
 	}
@@ -160,7 +160,7 @@ func (u *unifier) knownDType(i int) tensor.DType {
 // refuse reports an argument that does not fit its parameter.
 func (u *unifier) refuse(code string, i int, have ir.Type, format string, args ...any) *diag.Diagnostic {
 	d := u.e.errorf(code, u.ops[i].at, format, args...)
-	d.Subject = u.f.decl.Name.Name
+	d.Subject = u.e.act.name
 	d.Label = have.String()
 	p := u.param(i)
 	note(d, "%s is declared %s at %s", p.Name.Name, text(p.Type.At), at(p.At))
@@ -254,14 +254,23 @@ func (u *unifier) bareDims(i int, have ir.Type) bool {
 			continue
 		}
 		if !bound.dim.Equal(d) {
-			diagnosis := u.refuse("shape-mismatch", i, have, "dimension %d of %s is %s, but %s is %s", axis, u.param(i).Name.Name, d, n.Name, bound.dim)
+			diagnosis := u.refuse("shape-mismatch", i, have, "dimension %d of %s is %s, not %s", axis, u.param(i).Name.Name, d, equation(n.Name, bound.dim))
 			if u.ops[bound.by].at.Src != nil && bound.by != i {
-				witness(diagnosis, u.ops[bound.by].at, "%s, %s = %s", show(u.ops[bound.by].val), n.Name, bound.dim)
+				witness(diagnosis, u.ops[bound.by].at, "%s, %s", show(u.ops[bound.by].val), equation(n.Name, bound.dim))
 			}
 			return false
 		}
 	}
 	return true
+}
+
+// equation says what an expression of dimensions is worth, N = 4, unless that is
+// what it says itself.
+func equation(written string, d ir.Dim) string {
+	if written == d.String() || written == "" {
+		return d.String()
+	}
+	return written + " = " + d.String()
 }
 
 // expressions compares the dimensions that are not bare names.
@@ -293,10 +302,7 @@ func (u *unifier) expressions() bool {
 }
 
 func (u *unifier) expressionDiffers(i, axis int, x syntax.Expr, have, want ir.Dim) {
-	what := want.String()
-	if written := text(x.Span()); written != what {
-		what = written + " = " + what
-	}
+	what := equation(text(x.Span()), want)
 	t := u.ops[i].val.(tensorVal).v.Type
 	d := u.refuse("shape-mismatch", i, t, "dimension %d of %s is %s, not %s", axis, u.param(i).Name.Name, have, what)
 	if !have.IsConst() || !want.IsConst() {

@@ -82,6 +82,35 @@ graph main(x: f32[4]) -> f32[4] {
 }`,
 	},
 	{
+		Name: "not-carried",
+		Doc: `
+The body of a run-time loop binds a name of outside that the loop does not carry.
+Each round begins with the carried values only, so that the new value would be
+lost: after the loop, and in the next round, the name would have its old value.
+Put it under carry, or bind another name when the value is for this round only.
+A loop that is unrolled (for without carry and collect) may bind any name.`,
+		Wrong: `
+graph main(x: f32[S, 4]) -> f32[4] {
+    h = x[0]
+    n = 0.0
+    for t in 0..S carry h {
+        n = n + 1
+        h = h + x[t] / n
+    }
+    return h
+}`,
+		Right: `
+graph main(x: f32[S, 4]) -> f32[4] {
+    h = x[0]
+    n = 0.0
+    for t in 0..S carry h, n {
+        n = n + 1
+        h = h + x[t] / n
+    }
+    return h
+}`,
+	},
+	{
 		Name: "wrong-arguments",
 		Doc: `
 A call does not fit what is called: too many arguments, a name that it does not
