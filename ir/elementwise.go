@@ -48,17 +48,19 @@ func stream[W, R any](w width[W], r width[R], f loop[W, R]) runner {
 		return nil
 	}
 	return func(c *Call, out *tensor.T, in []*tensor.T) {
+		n := out.Len()
+		run := min(chunk, n)
 		readers := make([]*reader[W], len(in))
 		chunks := make([][]W, len(in))
 		for i, t := range in {
 			if t != nil {
 				readers[i] = newReader(w, t, out.Shape)
-				chunks[i] = make([]W, chunk)
+				chunks[i] = make([]W, run)
 			}
 		}
-		dst := make([]R, chunk)
+		dst := make([]R, run)
 		part := make([][]W, len(in))
-		for at, n := 0, out.Len(); at < n; at += chunk {
+		for at := 0; at < n; at += chunk {
 			size := min(chunk, n-at)
 			for i, rd := range readers {
 				if rd != nil {

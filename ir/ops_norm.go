@@ -39,19 +39,19 @@ var (
 		Name: "batchnorm", Args: []string{"x", "weight?", "bias?", "mean", "var"},
 		Doc:    "(x - mean) / sqrt(var + eps) * weight + bias, one of each for every channel (axis 1)",
 		Attrs:  []Attr{epsAttr},
-		Infer:  func(c *Call) ([]Type, error) { return inferChannels(c, 2) },
+		Infer:  inferChannels,
 		Eval:   evalBatchNorm,
-		Sample: sampleChannels(5, func(s *sampler) int { return 2 + s.IntN(3) }),
+		Sample: sampleChannels(5),
 	})
 	InstanceNorm = norm(Op{
 		Name: "instancenorm", Args: []string{"x", "weight?", "bias?"},
 		Doc:   "(x - mean) / sqrt(variance + eps) over the spatial axes of each channel, times the channel's weight, plus its bias",
 		Attrs: []Attr{epsAttr},
-		Infer: func(c *Call) ([]Type, error) { return inferChannels(c, 2) },
+		Infer: inferChannels,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			return one(channelNorm(c, in, in[0].Shape[1])), nil
 		},
-		Sample: sampleChannels(3, func(s *sampler) int { return 2 + s.IntN(3) }),
+		Sample: sampleChannels(3),
 	})
 	GroupNorm = norm(Op{
 		Name: "groupnorm", Args: []string{"x", "weight?", "bias?"},
@@ -273,12 +273,12 @@ func evalRMSNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // inferChannels is the inference of norms whose other arguments have one
 // element for every channel.
-func inferChannels(c *Call, least int) ([]Type, error) {
+func inferChannels(c *Call) ([]Type, error) {
 	if err := sameDType(c); err != nil {
 		return nil, err
 	}
 	x := c.In[0]
-	if x.Rank() < least {
+	if x.Rank() < 2 {
 		return nil, Errorf("rank-mismatch", "x has rank %d, but needs a batch and a channel axis", x.Rank()).
 			Label(0, "%s", x).Note("the layout is [N, C, spatial...]")
 	}
@@ -291,7 +291,7 @@ func inferChannels(c *Call, least int) ([]Type, error) {
 }
 
 func inferGroupNorm(c *Call) ([]Type, error) {
-	out, err := inferChannels(c, 2)
+	out, err := inferChannels(c)
 	if err != nil {
 		return nil, err
 	}

@@ -31,11 +31,10 @@ func sampleRMSNorm(r *rand.Rand) Call {
 
 // sampleChannels draws a call with args arguments, of which weight and bias may
 // be absent.
-func sampleChannels(args int, rank func(*sampler) int) func(*rand.Rand) Call {
+func sampleChannels(args int) func(*rand.Rand) Call {
 	return func(r *rand.Rand) Call {
 		s := &sampler{r}
-		d, n := s.dtype(Floats), rank(s)
-		shape := s.shape(n, n)
+		d, shape := s.dtype(Floats), s.shape(2, 4)
 		w := T(d, Dims(shape[1])...)
 		c := Call{In: []Type{T(d, Dims(shape...)...), s.optional(w), s.optional(w)}, Attrs: []Lit{FloatLit(1e-5)}}
 		for len(c.In) < args {

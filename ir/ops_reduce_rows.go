@@ -95,8 +95,8 @@ func folding[W, R any](w width[W], r width[R], f fold[W, R]) func(*Call, *tensor
 		return nil
 	}
 	return func(c *Call, out *tensor.T, rows rowSet) {
-		l := &line[W]{t: rows.t, width: w, n: rows.m, buf: make([]W, chunk)}
-		dst := make([]R, chunk)
+		l := &line[W]{t: rows.t, width: w, n: rows.m, buf: make([]W, min(chunk, rows.m))}
+		dst := make([]R, min(chunk, rows.n))
 		for at := 0; at < rows.n; at += chunk {
 			part := dst[:min(chunk, rows.n-at)]
 			for i := range part {
