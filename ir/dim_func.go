@@ -1,6 +1,6 @@
 package ir
 
-import "fmt"
+import "errors"
 
 // A dimFunc is a row of the table of functions over Dims.
 type dimFunc struct {
@@ -216,7 +216,7 @@ func call(fn *dimFunc, a, b Dim) Dim {
 
 func evalFloorDiv(a, b int64) (int64, error) {
 	if b == 0 {
-		return 0, fmt.Errorf(divideZero)
+		return 0, errors.New(divideZero)
 	}
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {
@@ -227,7 +227,7 @@ func evalFloorDiv(a, b int64) (int64, error) {
 
 func evalMod(a, b int64) (int64, error) {
 	if b == 0 {
-		return 0, fmt.Errorf(divideZero)
+		return 0, errors.New(divideZero)
 	}
 	return a % b, nil
 }
