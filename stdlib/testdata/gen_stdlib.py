@@ -464,6 +464,7 @@ def cells():
     for name, f in [("relu", relu), ("gelu", gelu), ("silu", silu), ("tanh", np.tanh), ("sigmoid", sigmoid),
                     ("gelu_tanh", lambda v: v / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v ** 3))))]:
         out.append(test("activate by the name " + name, agree('activate(%s, "%s")' % (lit(x), name), f(x))))
+    out.append(test("activate by an unknown name", 'expect error "rellu" {', '    y = activate([1.0], "rellu")', "}"))
     return out
 
 
