@@ -49,9 +49,13 @@ func render(ds npu.Diagnostics) string {
 	return b.String()
 }
 
-// emit shows a stage.
+// emit shows a stage, or why a program that checks has none. The mistakes of
+// one that does not check are asked for by an errors section.
 func emit(f *file, stage string) (string, error) {
 	text, _, err := npu.Emit(f.source(), stage, f.options.Options)
+	if err != nil && npu.Check(f.source(), f.options.Options).Err() == nil {
+		return render(diagnostics(err)), nil
+	}
 	return text, err
 }
 
@@ -81,7 +85,7 @@ func run(f *file) (string, error) {
 		b.WriteString(render(warnings) + "\n")
 	}
 	for _, port := range p.Outputs() {
-		fmt.Fprintf(&b, "%s: %s\n%s\n", port.Name, npu.TypeOf(outputs[port.Name]), npu.FormatTensor(outputs[port.Name]))
+		fmt.Fprintf(&b, "%s: %s\n", port.Name, npu.FormatTensor(outputs[port.Name]))
 	}
 	return b.String(), nil
 }
