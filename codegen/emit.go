@@ -116,11 +116,10 @@ type scope struct {
 	buffers []int // by the plan's index
 	// Of a body: where its arena begins, and which buffers stand for its
 	// parameters and results.
-	offset   int64
-	args     []int
-	results  []int
-	inFrame  bool
-	function int
+	offset  int64
+	args    []int
+	results []int
+	inFrame bool
 }
 
 // placeBuffers gives every buffer of the plan its place in the program.

@@ -77,7 +77,8 @@ func (s *scope) yield(carry int, out []int, site bytecode.Instr) (code []bytecod
 // its frame; end makes the code behind its tasks.
 func (s *scope) body(r *lower.Region, i int, args, results, writes []int, end func(*scope) []bytecode.Instr) int {
 	e := s.e
-	b := &scope{e: e, p: r.Bodies[i], args: args, results: results, inFrame: true, function: len(e.out.Functions)}
+	b := &scope{e: e, p: r.Bodies[i], args: args, results: results, inFrame: true}
+	index := len(e.out.Functions)
 	f := bytecode.Function{Name: bodyNames[r.Kind][i], Frame: -1}
 	if r.Frame >= 0 {
 		f.Frame = s.buffers[r.Frame]
@@ -97,8 +98,8 @@ func (s *scope) body(r *lower.Region, i int, args, results, writes []int, end fu
 	f.Writes = b.roots(writes, nil)
 	f.Reads = b.roots(b.outside(code), f.Writes)
 	f.Streams = []bytecode.Stream{{Name: b.p.Streams[0].Name, Code: code}}
-	e.out.Functions[b.function] = f
-	return b.function
+	e.out.Functions[index] = f
+	return index
 }
 
 var bodyNames = map[lower.RegionKind][]string{

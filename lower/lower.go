@@ -56,7 +56,10 @@ type builder struct {
 func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable) *builder {
 	return &builder{
 		f: f, env: env, opts: opts, names: f.Names(),
-		plan:    &Plan{Align: opts.Align, weights: table, env: env},
+		plan: &Plan{
+			Align: opts.Align, weights: table,
+			Tasks: make([]Task, 0, len(f.Body)), Buffers: make([]Buffer, 0, len(f.Body)+len(f.Params)),
+		},
 		buffers: make(map[*ir.Value]int, len(f.Body)+len(f.Params)),
 		results: map[*ir.Value][]*ir.Value{},
 	}

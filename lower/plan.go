@@ -30,7 +30,6 @@ type Plan struct {
 	Sum     int64 // bytes without any reuse
 
 	weights *weightTable
-	env     ir.Env
 }
 
 // A Binding is a symbol and the size it was bound to.

@@ -8,8 +8,8 @@ import (
 
 // Disassemble writes the program as text: the header, its tables, then the
 // code of each stream with the byte offset of each instruction, the value that
-// it makes and the source that it came from. It asks for a program that has
-// been decoded or verified.
+// it makes and the source that it came from. The program must have been decoded
+// or verified; one that Verify refuses can be looked at.
 func Disassemble(out io.Writer, p *Program) error {
 	d := &disassembler{p: p}
 	w := &writer{strings: map[string]int{}, types: map[string]int{}}
@@ -227,12 +227,12 @@ func bufferRow(list []int) string {
 func (d *disassembler) note(in *Instr) string {
 	var parts []string
 	made := in.Out
-	if len(in.Bodies) > 0 {
+	if len(in.Bodies) > 0 && in.Bodies[0] > 0 && in.Bodies[0] < len(d.p.Functions) {
 		made = d.p.Functions[in.Bodies[0]].Writes
 	}
 	for _, b := range made {
-		if name := d.p.Buffers[b].Name; name != "" {
-			parts = append(parts, name)
+		if b >= 0 && b < len(d.p.Buffers) && d.p.Buffers[b].Name != "" {
+			parts = append(parts, d.p.Buffers[b].Name)
 		}
 	}
 	if in.Pos.Line > 0 {
