@@ -79,6 +79,32 @@ func TestStages(t *testing.T) {
 	}
 }
 
+var fenced = regexp.MustCompile("(?ms)^```(?:npu)?\n(.*?)^```$")
+
+// TestListingsPage checks that what docs/listings.md shows is what the compiler
+// prints: every block of the page stands in a golden file.
+func TestListingsPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/listings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown strings.Builder
+	for _, f := range goldenFiles(t) {
+		for _, s := range f.archive.Files {
+			shown.Write(s.Data)
+		}
+	}
+	blocks := fenced.FindAllStringSubmatch(string(page), -1)
+	if len(blocks) < len(npu.StageNames()) {
+		t.Errorf("docs/listings.md has %d blocks, fewer than there are stages", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(shown.String(), b[1]) {
+			t.Errorf("docs/listings.md shows what no golden file holds:\n%s", b[1])
+		}
+	}
+}
+
 // TestBadFiles checks that a golden file which is not one is refused.
 func TestBadFiles(t *testing.T) {
 	for _, text := range []string{
