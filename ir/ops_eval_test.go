@@ -1,6 +1,7 @@
 package ir_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -54,6 +55,9 @@ func near(got, want *tensor.T, ulp int64) error {
 	}
 	if got.DType != want.DType && got.DType != tensor.Bool {
 		return fmt.Errorf("dtype %v, want %v", got.DType, want.DType)
+	}
+	if got.DType == want.DType && bytes.Equal(got.Data, want.Data) {
+		return nil
 	}
 	if !want.DType.IsFloat() {
 		return nearInts(got.Ints(), want.Ints())
