@@ -42,7 +42,7 @@ func (r *run) stream(i int) {
 func (s *stream) fail(err error) {
 	e := &Error{Stream: s.name, Err: err}
 	if s.at != nil {
-		e.Task, e.Pos, e.Op = s.at.Task, s.at.Pos, s.at.Op.String()
+		e.Task, e.Pos, e.Op = s.top, s.at.Pos, s.at.Op.String()
 		if s.at.call != nil {
 			e.Op = s.at.call.Op.Name
 		}
