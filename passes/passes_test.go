@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
@@ -26,27 +28,28 @@ func TestPasses(t *testing.T) {
 	fired := map[string]bool{}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
+			want, err := txtar.ParseFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := parseArchive(string(text))
-			got := &archive{comment: want.comment}
-			for _, in := range want.sections {
-				if !strings.HasPrefix(in.name, "in") {
+			got := &txtar.Archive{Comment: want.Comment}
+			for _, in := range want.Files {
+				if !strings.HasPrefix(in.Name, "in") {
 					continue
 				}
 				out, rewrites := runCase(t, in, fired)
-				got.sections = append(got.sections, in, section{"out", out}, section{"rewrites", rewrites})
+				got.Files = append(got.Files, in,
+					txtar.File{Name: "out", Data: []byte(out)}, txtar.File{Name: "rewrites", Data: []byte(rewrites)})
 			}
+			text := txtar.Format(got)
 			if *update {
-				if err := os.WriteFile(path, []byte(got.format()), 0o666); err != nil {
+				if err := os.WriteFile(path, text, 0o666); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if want.format() != got.format() {
-				t.Errorf("differs; go test ./passes -run TestPasses -update accepts this:\n%s", got.format())
+			if string(txtar.Format(want)) != string(text) {
+				t.Errorf("differs; go test ./passes -run TestPasses -update accepts this:\n%s", text)
 			}
 		})
 	}
@@ -59,17 +62,17 @@ func TestPasses(t *testing.T) {
 
 // runCase runs the passes that the section's header names on its function:
 // -- in fold-const merge-equal fuel=1 --
-func runCase(t *testing.T, in section, fired map[string]bool) (out, rewrites string) {
+func runCase(t *testing.T, in txtar.File, fired map[string]bool) (out, rewrites string) {
 	t.Helper()
 	o := Options{Verify: true, Passes: []string{}}
-	for _, word := range strings.Fields(in.name)[1:] {
+	for _, word := range strings.Fields(in.Name)[1:] {
 		if n, ok := strings.CutPrefix(word, "fuel="); ok {
 			o.Fuel, _ = strconv.Atoi(n)
 		} else {
 			o.Passes = append(o.Passes, word)
 		}
 	}
-	f := parse(t, in.text)
+	f := parse(t, string(in.Data))
 	report, err := Run(f, o)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/lang/syntax"
@@ -26,31 +28,35 @@ func TestRules(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
+			want, err := txtar.ParseFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := parseArchive(string(text))
-			got := &archive{comment: want.comment}
+			got := &txtar.Archive{Comment: want.Comment}
 			var rules []*Rule
-			for _, s := range want.sections {
-				switch s.name {
+			for _, s := range want.Files {
+				out := txtar.File{}
+				switch s.Name {
 				case "rules":
-					var out string
-					rules, out = compileAll(t, s.text)
-					got.sections = append(got.sections, s, section{"out", out})
+					var text string
+					rules, text = compileAll(t, string(s.Data))
+					out = txtar.File{Name: "out", Data: []byte(text)}
 				case "in":
-					got.sections = append(got.sections, s, section{"matches", matchAll(t, rules, s.text)})
+					out = txtar.File{Name: "matches", Data: []byte(matchAll(t, rules, string(s.Data)))}
+				default:
+					continue
 				}
+				got.Files = append(got.Files, s, out)
 			}
+			text := txtar.Format(got)
 			if *update {
-				if err := os.WriteFile(path, []byte(got.format()), 0o666); err != nil {
+				if err := os.WriteFile(path, text, 0o666); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if want.format() != got.format() {
-				t.Errorf("differs; go test ./passes/rewrite -run TestRules -update accepts this:\n%s", got.format())
+			if string(txtar.Format(want)) != string(text) {
+				t.Errorf("differs; go test ./passes/rewrite -run TestRules -update accepts this:\n%s", text)
 			}
 		})
 	}
