@@ -255,7 +255,10 @@ func (a *arguments) attrCall(i int, fn *syntax.NameExpr, args []syntax.Arg) {
 	f := findAttrFn(fn.Name)
 	switch {
 	case f == nil:
-		a.fail(fn.Span(), "unknown function %s", fn.Name).suggest(fn.Name, attrFnNames())
+		p := a.fail(fn.Span(), "unknown function %s", fn.Name).suggest(fn.Name, attrFnNames())
+		for _, f := range attrFns {
+			p.note("%s: %s", f.form, f.doc)
+		}
 		return
 	case !a.replacing:
 		a.fail(fn.Span(), "%s stands in a replacement only", fn.Name).help("bind the attribute to a name and test it in where")

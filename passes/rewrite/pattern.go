@@ -63,6 +63,7 @@ type attrID = int
 // An attrFn computes an attribute of a replacement from matched ones.
 type attrFn struct {
 	name  string
+	form  string
 	doc   string
 	arity int
 	kind  ir.AttrKind // of arguments and result
@@ -70,7 +71,7 @@ type attrFn struct {
 
 // attrFns holds the functions of replacements.
 var attrFns = []*attrFn{
-	{"compose", "the permutation that does p, then q", 2, ir.KInts},
+	{"compose", "compose(p, q)", "the permutation that does p, then q", 2, ir.KInts},
 }
 
 // Must compiles the pattern of a rule of the compiler's own. It panics if the

@@ -29,26 +29,28 @@ func (t *Test) String() string { return t.text }
 // whereFns are the functions of values that tests may call.
 var whereFns = []struct {
 	name string
-	doc  string
 	kind termKind
 	eval func(m *Match, v *ir.Value) term
 }{
-	{"dtype", "the dtype of x", dtypeTerm, func(_ *Match, v *ir.Value) term {
+	{"dtype", dtypeTerm, func(_ *Match, v *ir.Value) term {
 		return term{kind: dtypeTerm, known: true, dtype: v.Type.DType}
 	}},
-	{"rank", "the number of dimensions of x", numberTerm, func(_ *Match, v *ir.Value) term {
+	{"rank", numberTerm, func(_ *Match, v *ir.Value) term {
 		return dimTerm(ir.N(int64(v.Type.Rank())))
 	}},
-	{"shape", "the dimensions of x; shape(x)[-1] is the last", listTerm, func(_ *Match, v *ir.Value) term {
+	{"shape", listTerm, func(_ *Match, v *ir.Value) term {
 		return shapeTerm(v.Type.Shape)
 	}},
-	{"is_const", "whether the elements of x are known when compiled", boolTerm, func(_ *Match, v *ir.Value) term {
+	// Whether the elements are known when the program is compiled.
+	{"is_const", boolTerm, func(_ *Match, v *ir.Value) term {
 		return truth(v.Op == ir.Const || splat(v) != nil)
 	}},
-	{"value", "the number of which the constant x is made", numberTerm, func(_ *Match, v *ir.Value) term {
+	// The number of which a constant is made.
+	{"value", numberTerm, func(_ *Match, v *ir.Value) term {
 		return valueTerm(splat(v))
 	}},
-	{"uses", "how often x is read, as argument or result", numberTerm, func(m *Match, v *ir.Value) term {
+	// How often the value is read, as an argument or a result.
+	{"uses", numberTerm, func(m *Match, v *ir.Value) term {
 		return dimTerm(ir.N(int64(m.uses.Count(v))))
 	}},
 }
