@@ -371,6 +371,12 @@ An expect of a test does not hold. The labels show both values, and for ~= the
 largest difference and where it is.`,
 	},
 	{
+		Name: "cancelled",
+		Doc: `
+The run was ended from outside before it was done: by an interrupt, or by the
+context that a Go program handed to Run.`,
+	},
+	{
 		Name: "run-time",
 		Doc: `
 Something else went wrong while the program ran. The error names the operator,

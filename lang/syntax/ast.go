@@ -53,6 +53,8 @@ type TypeExpr struct {
 	HasShape bool // f32[] has, f32 has not
 	Ellipsis bool // the shape begins with ...
 	Dims     []Expr
+
+	dots diag.Span // of the ellipsis, for the formatter
 }
 
 // A TypeVar is one name of fn f[T: float].

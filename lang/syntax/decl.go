@@ -206,7 +206,8 @@ func (p *parser) typeExpr(r *typeRule) *TypeExpr {
 	t := &TypeExpr{DType: p.ident(r.DType)}
 	t.At = t.DType.At
 	if s := r.Shape; s != nil {
-		t.HasShape, t.Ellipsis, t.Dims = true, s.Ellipsis, s.Dims
+		t.HasShape, t.Ellipsis, t.Dims = true, s.Ellipsis.Value != "", s.Dims
+		t.dots = p.tokenSpan(s.Ellipsis)
 		t.At.End = s.Close.Pos.Offset + 1
 	}
 	return t

@@ -126,15 +126,29 @@ func (p *formatter) aboveDocs(list []entry, named int, blank *bool) []entry {
 		named = -1
 	}
 	var moved []entry
+	documents := p.documents(named)
 	for _, c := range p.homeless {
 		text := c.Text
-		if strings.HasPrefix(text, "///") && c.At.Start > named {
+		if strings.HasPrefix(text, "///") && (c.At.Start < documents || c.At.Start > named) {
 			text = "//" + text[3:]
 		}
 		moved = append(moved, entry{d: str(text), blank: *blank})
 		*blank = false
 	}
 	return append(list[:docs:docs], append(moved, list[docs:]...)...)
+}
+
+// documents returns where the documentation of what is named at an offset
+// begins.
+func (p *formatter) documents(named int) int {
+	if named < 0 || named > len(p.text) {
+		return 0
+	}
+	docs := docComments(p.text, p.file.Comments, named)
+	if len(docs) == 0 {
+		return named + 1
+	}
+	return docs[0].At.Start
 }
 
 // leave gives up on the comments before an offset: they go above the statement.

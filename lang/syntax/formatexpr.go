@@ -17,8 +17,7 @@ type listItem struct {
 // or each item on its own. A comment among them keeps its place and breaks the
 // list.
 func (p *formatter) list(open string, items []listItem, closer string, start, end int) doc {
-	p.leave(start)
-	cells := p.cells(items, end)
+	cells := p.cells(items, start, end)
 	if len(cells) == 0 {
 		return str(open + closer)
 	}
@@ -27,7 +26,9 @@ func (p *formatter) list(open string, items []listItem, closer string, start, en
 
 // cells are the items of a list and the comments among them, each with the
 // break before it.
-func (p *formatter) cells(items []listItem, end int) (cells []doc) {
+func (p *formatter) cells(items []listItem, start, end int) (cells []doc) {
+	p.leave(start)
+	p.prev = max(p.prev, start)
 	gap := softBreak
 	comments := func(off int) {
 		for _, c := range p.commentEntries(off) {
@@ -57,8 +58,7 @@ func (p *formatter) cells(items []listItem, end int) (cells []doc) {
 
 // filled formats items as list does, but with as many on a line as fit.
 func (p *formatter) filled(open string, items []listItem, closer string, start, end int) doc {
-	p.leave(start)
-	cells := p.cells(items, end)
+	cells := p.cells(items, start, end)
 	return group(str(open), nest(cells[0], fill(cells[1:]...)), softBreak, str(closer))
 }
 
@@ -140,7 +140,7 @@ func (p *formatter) typ(t *TypeExpr) doc {
 	}
 	var items []listItem
 	if t.Ellipsis {
-		items = append(items, listItem{t.DType.At, func() doc { return str("...") }})
+		items = append(items, listItem{t.dots, func() doc { return str("...") }})
 	}
 	for _, e := range t.Dims {
 		items = append(items, listItem{e.Span(), func() doc { return p.expr(e) }})

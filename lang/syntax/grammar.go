@@ -97,7 +97,7 @@ type typeRule struct {
 }
 
 type shapeRule struct {
-	Ellipsis bool        `parser:"'[' (@'...' (?= ',' | ']') ','?)?"`
+	Ellipsis lexer.Token `parser:"'[' (@'...' (?= ',' | ']') ','?)?"`
 	Dims     []Expr      `parser:"(@@ (?= ',' | ']') ','?)*"`
 	Close    lexer.Token `parser:"@']'"`
 }

@@ -256,20 +256,27 @@ func second(lex *lexer.PeekingLexer) lexer.TokenType {
 
 // docBefore returns the /// lines right above a place.
 func (p *parser) docBefore(start int) string {
-	i := sort.Search(len(p.comments), func(i int) bool { return p.comments[i].At.Start >= start })
 	var lines []string
-	for i--; i >= 0; i-- {
-		c := p.comments[i]
-		if !strings.HasPrefix(c.Text, "///") || !isLineBreak(p.src.Text[c.At.End:start]) || !p.firstOnLine(c.At.Start) {
-			break
-		}
+	for _, c := range docComments(p.src.Text, p.comments, start) {
 		lines = append(lines, strings.TrimPrefix(c.Text[3:], " "))
-		start = c.At.Start
-	}
-	for l, r := 0, len(lines)-1; l < r; l, r = l+1, r-1 {
-		lines[l], lines[r] = lines[r], lines[l]
 	}
 	return strings.Join(lines, "\n")
+}
+
+// docComments returns those of a text's comments that document what begins at
+// an offset: the /// lines right above it.
+func docComments(text string, comments []Comment, start int) []Comment {
+	end := sort.Search(len(comments), func(i int) bool { return comments[i].At.Start >= start })
+	first := end
+	for first > 0 {
+		c := comments[first-1]
+		if !strings.HasPrefix(c.Text, "///") || !isLineBreak(text[c.At.End:start]) || !firstOnLine(text, c.At.Start) {
+			break
+		}
+		start = c.At.Start
+		first--
+	}
+	return comments[first:end]
 }
 
 // isLineBreak tells whether a gap is one newline and white space.
@@ -278,7 +285,7 @@ func isLineBreak(gap string) bool {
 }
 
 // firstOnLine tells whether only white space stands before a place on its line.
-func (p *parser) firstOnLine(off int) bool {
-	line := p.src.Text[strings.LastIndexByte(p.src.Text[:off], '\n')+1 : off]
+func firstOnLine(text string, off int) bool {
+	line := text[strings.LastIndexByte(text[:off], '\n')+1 : off]
 	return strings.TrimLeft(line, " \t\uFEFF") == ""
 }
