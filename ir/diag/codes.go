@@ -2,8 +2,8 @@ package diag
 
 // Codes is the table of everything that can be reported, in the order of a
 // script's way through the compiler: text, names, types, declarations, files,
-// limits, running. A row's Wrong gives its code and its Right gives none,
-// which a test of the compiler checks for those that are scripts.
+// limits, running. A row's Wrong gives its code, and nothing else; its Right
+// does not.
 var Codes = []Code{
 	{
 		Name: "syntax",
@@ -271,11 +271,15 @@ import "./layers.npu" as layers a file relative to the script.`,
 		Wrong: `
 import "nnn"
 
-graph main(x: f32[4]) -> f32[4] { return x }`,
+head = nnn.Linear(4, 2)
+
+graph main(x: f32[4]) -> f32[2] { return head(x) }`,
 		Right: `
 import "nn"
 
-graph main(x: f32[4]) -> f32[4] { return x }`,
+head = nn.Linear(4, 2)
+
+graph main(x: f32[4]) -> f32[2] { return head(x) }`,
 	},
 	{
 		Name: "bad-file",

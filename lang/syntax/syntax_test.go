@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -169,5 +170,36 @@ func TestLineEnds(t *testing.T) {
 		if len(errs) == 0 && Format(f) != Format(g) {
 			t.Errorf("with CR LF, another layout:\n%s", Format(g))
 		}
+	}
+}
+
+// TestProject formats every script of the project, those in golden files too.
+func TestProject(t *testing.T) {
+	count := 0
+	err := filepath.WalkDir("../..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		ext := filepath.Ext(file)
+		if ext != ".npu" && ext != ".txtar" {
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for _, part := range append(split(string(data)), part{name: "whole" + ext, text: string(data)}) {
+			if !strings.HasSuffix(part.name, ".npu") {
+				continue
+			}
+			if f, errs := Parse(diag.NewSource(file, part.text)); len(errs) == 0 {
+				checkFormat(t, f)
+				count++
+			}
+		}
+		return nil
+	})
+	if err != nil || count < 10 {
+		t.Fatalf("%d scripts, %v", count, err)
 	}
 }
