@@ -45,7 +45,7 @@ func TestLongChains(t *testing.T) {
 		if len(errs) > 0 || Print(f) != Print(g) {
 			t.Errorf("%s: formatting changed the tree", name)
 		}
-		if d := time.Since(start); d > 20*time.Second {
+		if d := time.Since(start); d > 60*time.Second {
 			t.Errorf("%s took %v", name, d)
 		}
 	}
@@ -113,7 +113,7 @@ func TestManyErrors(t *testing.T) {
 		if len(errs) == 0 {
 			t.Errorf("%s: no errors", name)
 		}
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > 60*time.Second {
 			t.Errorf("%s took %v", name, d)
 		}
 	}
