@@ -28,6 +28,7 @@ func TestNames(t *testing.T) {
 // noScript are the codes that no golden file can show, and why.
 var noScript = map[string]string{
 	"bad-bytecode": "a compiled program is binary; codegen/bytecode tests it",
+	"cancelled":    "a caller that ends a run; the tests of the root package do",
 	"internal":     "a fault of npu itself",
 	"run-time":     "what the other codes do not cover",
 }

@@ -121,7 +121,8 @@ func atLeast0(length, d Dim) Dim {
 
 // positionOf turns a bound into a position of an axis of size d, perhaps outside. A
 // symbolic bound means the same for every binding only if it is never negative,
-// or if it is d-1, which is negative only where the axis is empty.
+// if it is d or d-1, which are negative only where that makes no difference, or
+// if it is -d-1, which is always before the first position.
 func positionOf(bound, d Dim) (Dim, error) {
 	n, known := bound.Const()
 	switch {
@@ -131,8 +132,10 @@ func positionOf(bound, d Dim) (Dim, error) {
 		return N(-1), nil
 	case known && n < 0:
 		return d.Add(bound), nil
-	case known, bound.NonNeg(), bound.Equal(d.Sub(N(1))):
+	case known, bound.NonNeg(), bound.Equal(d), bound.Equal(d.Sub(N(1))):
 		return bound, nil
+	case bound.Add(d).Equal(N(-1)):
+		return N(-1), nil
 	}
 	return Dim{}, Errorf("out-of-range", "the bound %s may be negative, and would then count from the end", bound).
 		Note("a symbolic bound must not be negative for any value of its dimensions").

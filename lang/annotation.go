@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang/syntax"
 )
@@ -98,7 +99,9 @@ func (e *elaborator) annotation(a syntax.Annotation) (string, bool) {
 			names = append(names, n)
 		}
 		slices.Sort(names)
-		suggest(d, a.Name.Name, names)
+		if s := diag.Suggest(a.Name.Name, names); s != "" {
+			help(d, "did you mean @%s?", s)
+		}
 		return "", false
 	}
 	arg := ""

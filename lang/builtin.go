@@ -67,7 +67,7 @@ func (e *elaborator) callRow(f builtinVal, at diag.Span, args []argument) value 
 	}
 	c := &rowCall{e: e, name: f.name, row: f.op, at: at, args: args}
 	if s, ok := surfaces[f.op.Name]; ok {
-		c.order = s.order
+		c.order, c.apart = s.order, s.apart
 		if s.adapt != nil && !s.adapt(c) {
 			return poison{}
 		}
@@ -83,6 +83,7 @@ type rowCall struct {
 	at    diag.Span
 	args  []argument
 	order []string // names of the slots by position, when not the row's own
+	apart bool     // a list is one of the variadic arguments, not all of them
 	slots []slot
 }
 
@@ -169,7 +170,7 @@ func (c *rowCall) byPosition(pos int, o operand) int {
 	case !s.variadic:
 		s.given = []operand{o}
 		return pos + 1
-	case isList && len(s.given) == 0 && !(l.strong && s.attr == nil):
+	case isList && !c.apart && len(s.given) == 0 && !(l.strong && s.attr == nil):
 		s.spread(o, l)
 		return pos + 1
 	}

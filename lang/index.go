@@ -18,8 +18,8 @@ import (
 // axes stand where the first of them stood, or in front when another subscript
 // stands between them, as in NumPy.
 
-// farAway is a bound beyond every tensor: "as far as there is", see the
-// operator slice.
+// farAway bounds the numbers that a slice may be written with: no tensor is that
+// large, and sums of such numbers do not overflow.
 const farAway = 1 << 41
 
 // index is x[...] for a tensor, a list, or a dtype that becomes a type.
@@ -342,9 +342,10 @@ func (s *subscripts) slice(axis int, sub syntax.Subscript) bool {
 		s.e.errorf("out-of-range", sub.At, "the step of a slice is 0")
 		return false
 	}
-	first, last := ir.N(0), ir.N(farAway)
+	size := s.size(axis)
+	first, last := ir.N(0), size
 	if step < 0 {
-		first, last = ir.N(farAway), ir.N(-farAway)
+		first, last = size.Sub(ir.N(1)), ir.N(-1).Sub(size)
 	}
 	from, okFrom := s.bound(sub.Start, first)
 	to, okTo := s.bound(sub.End, last)

@@ -14,10 +14,11 @@ type surface struct {
 	order []string              // positional order
 	adapt func(c *rowCall) bool // changes the arguments before they are laid out
 	many  bool                  // the result is a list, also of one tensor
+	apart bool                  // the variadic argument is never written as a list
 }
 
 var surfaces = map[string]surface{
-	"einsum":    {order: []string{"spec"}},
+	"einsum":    {order: []string{"spec"}, apart: true},
 	"groupnorm": {order: []string{"x", "groups", "weight", "bias", "eps"}},
 	"split":     {adapt: partsOrSizes, many: true},
 	"chunk":     {many: true},
