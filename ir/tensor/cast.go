@@ -1,6 +1,10 @@
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"golang.org/x/exp/constraints"
+)
 
 // The rules of conversion, the same in folding, interpreter and kernels:
 //
@@ -47,7 +51,7 @@ func castBy[W wide](load func(*T, []W, int), store func(*T, int, []W)) func(out,
 
 // Saturate makes the conversion of a float to an integer type with the range
 // lo to hi: truncated toward zero, saturated, NaN to 0.
-func Saturate[E integer](lo, hi E) func(float64) E {
+func Saturate[E constraints.Integer](lo, hi E) func(float64) E {
 	// Of the bounds only 2**63-1 and 2**64-1 round, and upward, to the first
 	// power of two that is out of range: so >= is right for them and for those
 	// that are exact.

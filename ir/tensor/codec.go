@@ -1,14 +1,14 @@
 package tensor
 
-import "math"
+import (
+	"math"
 
-type integer interface {
-	int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8
-}
+	"golang.org/x/exp/constraints"
+)
 
 type wide interface{ float64 | int64 | uint64 }
 
-type number interface{ integer | float64 | float32 }
+type number interface{ constraints.Integer | constraints.Float }
 
 // run is how many elements a conversion in two steps takes at a time: 2 KiB of
 // float64, a small part of any first-level cache.
