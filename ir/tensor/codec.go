@@ -8,7 +8,9 @@ import (
 
 type wide interface{ float64 | int64 | uint64 }
 
-type number interface{ constraints.Integer | constraints.Float }
+type number interface {
+	constraints.Integer | constraints.Float
+}
 
 // run is how many elements a conversion in two steps takes at a time: 2 KiB of
 // float64, a small part of any first-level cache.
@@ -101,7 +103,7 @@ func floatCodec(load func(*T, []float64, int), store func(*T, int, []float64)) c
 // at the dtype's own range.
 func intCodec[E interface {
 	Native
-	integer
+	constraints.Integer
 }](lo, hi E) codec {
 	saturate := Saturate(lo, hi)
 	return codec{
