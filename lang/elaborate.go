@@ -110,8 +110,8 @@ func (e *elaborator) inScope(kind scopeKind, body func(*scope)) *scope {
 
 // Limits of one compilation; see Options.
 const (
-	defaultMaxValues = 4_000_000
-	defaultMaxSteps  = 60_000_000
+	defaultMaxValues = 1_000_000
+	defaultMaxSteps  = 16_000_000
 	maxDepth         = 20_000 // nested expressions, statements and calls
 	maxCalls         = 1_000  // calls inside calls
 	maxRegions       = 200    // run-time loops and ifs inside each other

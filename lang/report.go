@@ -134,21 +134,23 @@ func (e *elaborator) userSpan(s diag.Span) diag.Span {
 // A locator turns spans into places. It goes on from the last one when that is
 // on the same line: a long chain of operators on one line stays linear.
 type locator struct {
-	last   diag.Span
-	loc    diag.Loc
-	primed bool
+	last diag.Span
+	loc  diag.Loc
 }
 
-func (l *locator) loc1(s diag.Span) diag.Loc {
-	if l.primed && s.Src == l.last.Src && s.Start >= l.last.Start {
-		between := s.Src.Text[l.last.Start:s.Start]
+func (l *locator) place(s diag.Span) diag.Loc {
+	if s.Src != nil && s.Src == l.last.Src && max(s.Start, l.last.Start) <= len(s.Src.Text) {
+		between := s.Src.Text[min(s.Start, l.last.Start):max(s.Start, l.last.Start)]
 		if n, ok := oneLine(between); ok {
+			if s.Start < l.last.Start {
+				n = -n
+			}
 			l.loc.Col += n
 			l.last = s
 			return l.loc
 		}
 	}
-	l.last, l.loc, l.primed = s, s.Loc(), s.Src != nil && s.Src.Text != ""
+	l.last, l.loc = s, s.Loc()
 	return l.loc
 }
 
@@ -163,7 +165,7 @@ func oneLine(s string) (int, bool) {
 }
 
 // where is the place that a value made at s carries.
-func (e *elaborator) where(s diag.Span) diag.Loc { return e.locator.loc1(e.userSpan(s)) }
+func (e *elaborator) where(s diag.Span) diag.Loc { return e.locator.place(e.userSpan(s)) }
 
 // A site is a call of an operator as the user wrote it.
 type site struct {

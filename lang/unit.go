@@ -15,8 +15,8 @@ type Options struct {
 	Root     string                            // folder above which no import reaches; "": the script's own
 
 	SkipTests bool // leave test blocks alone
-	MaxValues int  // operators in all functions together; 0: 4 million
-	MaxSteps  int  // expressions evaluated, list elements, loop rounds; 0: 60 million
+	MaxValues int  // operators in all functions together; 0: 1 million
+	MaxSteps  int  // expressions evaluated, list elements, loop rounds; 0: 16 million
 }
 
 // A Unit is a script that was loaded.
