@@ -85,11 +85,15 @@ func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candid
 		witness(d, first, "bound on one side of the if alone")
 		return
 	}
-	suggest(d, name, candidates)
+	suggest(d, name, append(candidates, dtypeNames()...))
 }
 
 // suggest adds the help that most misspellings need.
 func suggest(d *diag.Diagnostic, name string, candidates []string) {
+	if ours := foreign[name]; ours != "" {
+		help(d, "did you mean %s?", ours)
+		return
+	}
 	if len(name) < 2 {
 		return // every other letter is near
 	}

@@ -152,6 +152,9 @@ func (e *elaborator) fitResults(f *syntax.FuncDecl, want []wantedResult, out []o
 }
 
 func (e *elaborator) wrongCount(f *syntax.FuncDecl, out []operand) {
+	if len(out) == 0 && strayReturn(f.Body) {
+		return // reported where it stands
+	}
 	if len(out) == 0 {
 		d := e.errorf("wrong-arguments", f.Name.At, "%s declares %s, but returns none", f.Name.Name, count(len(f.Results), "result"))
 		note(d, "return stands last in a %s", declWord(f))

@@ -48,6 +48,36 @@ func (e *elaborator) misplacedReturn(s *syntax.ReturnStmt) {
 	help(d, "where(c, a, b), or an if that binds a name in both branches, chooses what is returned")
 }
 
+// strayReturn reports whether a return stands in a body that returns nothing:
+// then its place is the mistake.
+func strayReturn(b *syntax.Block) bool {
+	if b == nil {
+		return false
+	}
+	for _, s := range b.Stmts {
+		stray := false
+		switch s := s.(type) {
+		case *syntax.ReturnStmt:
+			stray = true
+		case *syntax.ForStmt:
+			stray = strayReturn(s.Body)
+		case *syntax.WhileStmt:
+			stray = strayReturn(s.Body)
+		case *syntax.BlockStmt:
+			stray = strayReturn(s.Body)
+		case *syntax.IfStmt:
+			stray = strayReturn(s.Else)
+			for _, br := range s.Branches {
+				stray = stray || strayReturn(br.Body)
+			}
+		}
+		if stray {
+			return true
+		}
+	}
+	return false
+}
+
 // bind is a = e, and a, b = e.
 func (e *elaborator) bind(s *syntax.BindStmt) {
 	age := e.born
