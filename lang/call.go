@@ -339,7 +339,10 @@ func paramNames(params []syntax.Param) []string {
 func headOf(name string, params []syntax.Param) string {
 	parts := make([]string, len(params))
 	for i, p := range params {
-		parts[i] = clip(strings.Join(strings.Fields(text(p.At)), " "), 60)
+		parts[i] = p.Name.Name
+		if p.At.Src != nil {
+			parts[i] = clip(strings.Join(strings.Fields(text(p.At)), " "), 60)
+		}
 	}
 	return name + "(" + strings.Join(parts, ", ") + ")"
 }

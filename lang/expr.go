@@ -85,6 +85,10 @@ func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candid
 		witness(d, first, "bound on one side of the if alone")
 		return
 	}
+	if full := e.act.in.file.importedAs(name); full != "" {
+		help(d, "did you mean %s?", full)
+		return
+	}
 	suggest(d, name, append(candidates, dtypeNames()...))
 }
 

@@ -282,3 +282,15 @@ func (s *space) exported() []string {
 	}
 	return names
 }
+
+// importedAs is the full name, nn.Linear, of what an import of the file declares
+// as name; empty if none does.
+func (f *file) importedAs(name string) string {
+	for _, d := range f.space.order {
+		imp, ok := d.decl.(*syntax.ImportDecl)
+		if ok && f.imports[imp] != nil && slices.Contains(f.imports[imp].space.exported(), name) {
+			return d.name + "." + name
+		}
+	}
+	return ""
+}

@@ -161,6 +161,11 @@ func (e *elaborator) signatureOf(f funcVal) *signature {
 	for _, v := range f.decl.TypeVars {
 		s.ok = e.typeVar(s, v) && s.ok
 	}
+	if f.decl.Graph && len(f.decl.TypeVars) > 0 {
+		d := e.errorf("wrong-arguments", f.decl.TypeVars[0].Name.At, "a graph has no dtype variables")
+		note(d, "a graph is compiled for fixed dtypes; a fn may be called with several")
+		s.ok = false
+	}
 	params := map[string]*syntax.Param{}
 	for i := range f.decl.Params {
 		p := &f.decl.Params[i]
