@@ -1,13 +1,7 @@
 package npu
 
 import (
-	"bytes"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"sort"
-	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -93,91 +87,8 @@ func ParseTensor(text string, d DType) (*Tensor, error) { return tensor.ParseLit
 // ReadArray reads a .npy file, or one array of an .npz file written as
 // FILE.npz:KEY.
 func ReadArray(path string) (*Tensor, error) {
-	return lang.LoadArray(path, os.ReadFile)
+	return lang.LoadArray(path, readFile)
 }
-
-// WriteArrays writes each tensor as NAME.npy into a folder. All are written
-// under temporary names first, so that a failure leaves none half written.
-func WriteArrays(dir string, arrays map[string]*Tensor) error {
-	names := make([]string, 0, len(arrays))
-	for name := range arrays {
-		if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-			return fmt.Errorf("the output name %q is no file name", name)
-		}
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	var pending []*pendingFile
-	defer func() {
-		for _, p := range pending {
-			p.discard()
-		}
-	}()
-	for _, name := range names {
-		var b bytes.Buffer
-		if err := tensor.WriteNpy(&b, arrays[name]); err != nil {
-			return err
-		}
-		p, err := prepare(filepath.Join(dir, name+".npy"), b.Bytes())
-		if err != nil {
-			return err
-		}
-		pending = append(pending, p)
-	}
-	for _, p := range pending {
-		if err := p.commit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// WriteFile writes a file beside its name and renames it at the end, so that
-// it is never seen half written.
-func WriteFile(path string, data []byte) error {
-	p, err := prepare(path, data)
-	if err != nil {
-		return err
-	}
-	defer p.discard()
-	return p.commit()
-}
-
-// A pendingFile is written, but not yet under its name.
-type pendingFile struct{ temporary, path string }
-
-func prepare(path string, data []byte) (*pendingFile, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return nil, err
-	}
-	p := &pendingFile{f.Name(), path}
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chmod(p.temporary, fileMode(path))
-	}
-	if err != nil {
-		p.discard()
-		return nil, err
-	}
-	return p, nil
-}
-
-// fileMode keeps the permissions of a file that is replaced.
-func fileMode(path string) os.FileMode {
-	if info, err := os.Stat(path); err == nil {
-		return info.Mode().Perm()
-	}
-	return 0o644
-}
-
-func (p *pendingFile) commit() error { return os.Rename(p.temporary, p.path) }
-
-// discard removes what was not committed; after commit there is nothing left.
-func (p *pendingFile) discard() { os.Remove(p.temporary) }
 
 // RandomTensor fills a tensor from a seed and a name: floats standard normal,
 // integers 0 to 9, bool fair.

@@ -127,9 +127,7 @@ func (c *compilation) pick() (*lang.Graph, error) {
 	switch {
 	case want != "":
 		d.Code, d.Message = "unknown-name", "there is no graph "+want
-		if near := diag.Suggest(want, names); near != "" {
-			d.Helps = []string{"did you mean " + near + "?"}
-		}
+		suggest(d, want, names)
 	case len(names) == 1:
 		return c.graphs[0], nil
 	case len(names) == 0:

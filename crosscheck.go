@@ -65,7 +65,7 @@ func (p *Program) seededArguments(dims map[string]int64, seed uint64) ([]*Tensor
 	}
 	var args []*Tensor
 	for _, port := range p.Inputs() {
-		t, err := randomInput(port, env, seed)
+		t, err := p.randomInput(port, env, seed)
 		if err != nil {
 			return nil, err
 		}

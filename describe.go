@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -36,31 +37,66 @@ func OpReference(name string) (string, error) {
 	return ir.Reference(op), nil
 }
 
-// Explain gives the long form of a diagnostic's code; the empty code lists all.
+// Explain gives the long form of a diagnostic's code; the empty code lists all
+// with the beginning of theirs.
 func Explain(code string) (string, error) {
-	var names []string
-	var list strings.Builder
-	for _, c := range diag.Codes {
-		if c.Name == code {
-			return c.Doc, nil
-		}
-		names = append(names, c.Name)
-		headline, _, _ := strings.Cut(c.Doc, "\n")
-		fmt.Fprintf(&list, "%-20s %s\n", c.Name, headline)
-	}
 	if code == "" {
+		var list strings.Builder
+		for i := range diag.Codes {
+			fmt.Fprintf(&list, "%-20s %s\n", diag.Codes[i].Name, headline(diag.Codes[i].Doc))
+		}
 		return list.String(), nil
 	}
-	return "", unknown("code", code, names)
+	c := diag.FindCode(code)
+	if c == nil {
+		return "", unknown("code", code, diag.CodeNames())
+	}
+	return c.Page(), nil
 }
+
+// headlineWidth leaves room for the name of a code in 100 columns.
+const headlineWidth = 79
+
+// headline is the beginning of a text up to its first stop, on one line; one
+// that is long ends at a comma.
+func headline(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if end := stop.FindStringIndex(text); end != nil {
+		text = text[:end[0]]
+	}
+	if len(text) > headlineWidth {
+		if comma := strings.LastIndex(text[:headlineWidth], ", "); comma > 0 {
+			text = text[:comma]
+		}
+	}
+	return text
+}
+
+// stop ends a clause that can stand alone.
+var stop = regexp.MustCompile(`[.:;]( |$)`)
 
 // unknown says that there is no such thing, and what comes near.
 func unknown(kind, name string, known []string) error {
 	d := &Diagnostic{Code: "unknown-name", Message: "unknown " + kind + " " + name}
-	if near := diag.Suggest(name, known); near != "" {
-		d.Helps = []string{"did you mean " + near + "?"}
-	}
+	suggest(d, name, known)
 	return Diagnostics{d}
+}
+
+// fewNames is how many names a note lists.
+const fewNames = 12
+
+// suggest adds the known name that comes near, else all that there are if they
+// are few. One letter is no misspelling of another.
+func suggest(d *Diagnostic, name string, known []string) {
+	near := diag.Suggest(name, known)
+	switch {
+	case near != "" && len(name) > 1:
+		d.Helps = append(d.Helps, "did you mean "+near+"?")
+	case len(known) == 0:
+		d.Notes = append(d.Notes, "there is none")
+	case len(known) <= fewNames:
+		d.Notes = append(d.Notes, "there is "+strings.Join(known, ", "))
+	}
 }
 
 // Version is the version of npu in this binary, as Go's build recorded it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -22,19 +23,46 @@ type Diagnostic = diag.Diagnostic
 // program can print all it meets in one way.
 func AsDiagnostic(err error) *Diagnostic {
 	var d *Diagnostic
+	var list Diagnostics
 	var e *ir.Error
 	var path *fs.PathError
+	var link *os.LinkError
 	switch {
 	case errors.As(err, &d):
 		return d
+	case errors.As(err, &list) && len(list) > 0:
+		return list[0]
 	case errors.As(err, &e):
 		return &Diagnostic{Code: e.Code, Message: e.Msg, Notes: e.Notes, Helps: e.Helps}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Diagnostic{Code: "cancelled", Message: err.Error()}
+		return &Diagnostic{Code: "cancelled", Message: cancelled[errors.Is(err, context.Canceled)]}
 	case errors.As(err, &path):
-		return &Diagnostic{Code: "bad-file", Subject: path.Path, Message: path.Err.Error()}
+		return badFile(path.Path, path.Op, path.Err)
+	case errors.As(err, &link):
+		return badFile(link.New, link.Op, link.Err)
 	}
 	return &Diagnostic{Code: "bad-input", Message: err.Error()}
+}
+
+// cancelled is what ended a run, by whether somebody did.
+var cancelled = map[bool]string{true: "interrupted", false: "the time that the run was given is over"}
+
+// badFile says what the system would not do with a file.
+func badFile(path, op string, err error) *Diagnostic {
+	if path == "" {
+		path = `""`
+	}
+	what, ok := fileOps[op]
+	if !ok {
+		what = op + " it"
+	}
+	return &Diagnostic{Code: "bad-file", Loc: diag.Loc{File: path}, Message: "cannot " + what + ": " + err.Error()}
+}
+
+// fileOps are the operations of package os in words.
+var fileOps = map[string]string{
+	"open": "open the file", "read": "read the file", "write": "write the file", "stat": "find the file", "lstat": "find the file",
+	"mkdir": "make the folder", "rename": "write the file", "chmod": "write the file", "close": "write the file",
 }
 
 // runError turns the error of a run into a Diagnostics that names operator,

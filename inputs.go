@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -19,45 +20,83 @@ type InputOptions struct {
 // names a .npy file, or FILE.npz:KEY. An input that is not given keeps its
 // default.
 func (p *Program) ReadInputs(given map[string]string, opts InputOptions) (map[string]*Tensor, error) {
-	inputs := map[string]*Tensor{}
-	env := ir.Env{}
 	ports := map[string]Port{}
 	for _, port := range p.Inputs() {
 		ports[port.Name] = port
 	}
+	if err := p.checkDims(opts.Dims); err != nil {
+		return nil, err
+	}
+	inputs := map[string]*Tensor{}
+	env := ir.Env{}
+	maps.Copy(env, opts.Dims)
+	var random []Port
 	for _, name := range sortedKeys(given) {
 		port, ok := ports[name]
-		if !ok {
+		switch {
+		case !ok:
 			return nil, p.unknownInput(name, sortedKeys(ports))
-		}
-		if given[name] == "random" {
+		case given[name] == "random":
+			random = append(random, port)
 			continue
 		}
 		t, err := readValue(name, given[name], port.Type)
+		if err == nil {
+			err = bindBare(env, port, t, opts.Dims)
+		}
 		if err != nil {
 			return nil, err
 		}
 		inputs[name] = t
-		bindBare(env, port.Type, t)
 	}
-	for name, n := range opts.Dims {
-		env[name] = n
+	if err := p.bindDefaults(env, given, opts.Dims); err != nil {
+		return nil, err
 	}
-	for _, name := range sortedKeys(given) {
-		if given[name] != "random" {
-			continue
-		}
-		t, err := randomInput(ports[name], env, opts.Seed)
+	for _, port := range random {
+		t, err := p.randomInput(port, env, opts.Seed)
 		if err != nil {
 			return nil, err
 		}
-		inputs[name] = t
+		inputs[port.Name] = t
 	}
 	return inputs, nil
 }
 
+// checkDims refuses sizes of what is no symbolic dimension of the graph.
+func (p *Program) checkDims(dims map[string]int64) error {
+	_, err := listingEnv(p.fn, dims)
+	return err
+}
+
+// bindDefaults learns symbols from the defaults of inputs that are not given,
+// where a size or a random value depends on them.
+func (p *Program) bindDefaults(env ir.Env, given map[string]string, dims map[string]int64) error {
+	if len(dims) == 0 && len(given) == 0 {
+		return nil
+	}
+	for i, port := range p.Inputs() {
+		_, isGiven := given[port.Name]
+		d := p.defaultOf(i)
+		if isGiven || d == nil || port.Type.IsConst() {
+			continue
+		}
+		t, err := d.Tensor(p.opts.Seed, p.read)
+		if err != nil {
+			return nil // arguments reports it
+		}
+		if err := bindBare(env, port, t, dims); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readValue reads a literal or a file.
 func readValue(name, value string, t Type) (*Tensor, error) {
+	if value == "" {
+		return nil, Diagnostics{{Code: "bad-input", Subject: name, Message: "the value is empty",
+			Helps: []string{"write a literal such as [[1, 2]], a .npy file, FILE.npz:KEY, or random"}}}
+	}
 	if !isLiteral(value) {
 		array, err := ReadArray(value)
 		if err != nil {
@@ -86,21 +125,30 @@ func isLiteral(value string) bool {
 	return value != "" && strings.ContainsRune(literalStart, rune(value[0]))
 }
 
-// bindBare learns the symbols that stand alone in a type from a value of it.
-func bindBare(env ir.Env, t Type, value *Tensor) {
-	if len(t.Shape) != len(value.Shape) {
-		return
+// bindBare learns the symbols that stand alone in the type of an input from a
+// value of it, which must agree with the sizes that were asked for.
+func bindBare(env ir.Env, port Port, value *Tensor, dims map[string]int64) error {
+	if len(port.Type.Shape) != len(value.Shape) {
+		return nil // the run reports it
 	}
-	for i, d := range t.Shape {
-		if s, ok := d.Symbol(); ok {
-			env[s] = int64(value.Shape[i])
+	for i, d := range port.Type.Shape {
+		s, ok := d.Symbol()
+		if !ok {
+			continue
 		}
+		size := int64(value.Shape[i])
+		if want, ok := dims[s]; ok && want != size {
+			return Diagnostics{{Code: "bad-input", Subject: port.Name, Message: fmt.Sprintf("%s is %d in this input, and %d is asked for", s, size, want),
+				Helps: []string{fmt.Sprintf("leave out --dim %s=%d, or give %s as random", s, want, port.Name)}}}
+		}
+		env[s] = size
 	}
+	return nil
 }
 
 // randomInput makes a random value; a symbol that nothing binds is taken as in
 // listings.
-func randomInput(port Port, env ir.Env, seed uint64) (*Tensor, error) {
+func (p *Program) randomInput(port Port, env ir.Env, seed uint64) (*Tensor, error) {
 	for _, d := range port.Type.Shape {
 		d.Symbols(func(s string) {
 			if _, ok := env[s]; !ok {
@@ -114,6 +162,10 @@ func randomInput(port Port, env ir.Env, seed uint64) (*Tensor, error) {
 	}
 	if err != nil {
 		return nil, Diagnostics{{Code: "bad-input", Subject: port.Name, Message: err.Error()}}
+	}
+	if need, _ := t.Bytes().Const(); need > p.opts.MaxMemory {
+		return nil, Diagnostics{{Code: "limit", Subject: port.Name, Message: fmt.Sprintf("a random %s needs %d bytes, and the limit is %d", t, need, p.opts.MaxMemory),
+			Helps: []string{"allow more with --max-memory, or choose smaller sizes with --dim"}}}
 	}
 	return RandomTensor(t.DType, t.Ints(), seed, port.Name), nil
 }

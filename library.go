@@ -1,8 +1,10 @@
 package npu
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir/diag"
@@ -20,24 +22,42 @@ func Format(name, content string) (string, error) {
 }
 
 // Doc prints documentation: of a library module (nn), of one declaration in it
-// (nn.Linear), of a script, or, for the empty name, the list of modules.
+// (nn.Linear), of a script in a file, or, for the empty name, the list of
+// modules.
 func Doc(name string) (string, error) {
 	if name == "" {
 		return docIndex()
 	}
 	module, member, _ := strings.Cut(name, ".")
 	content, err := fs.ReadFile(stdlib.FS, module+".npu")
-	if err != nil {
-		if !strings.ContainsAny(name, "./\\") {
-			return "", unknown("module", name, modules())
-		}
-		script, err := os.ReadFile(name)
-		if err != nil {
-			return "", asDiagnostics(err)
-		}
-		content, module, member = script, name, ""
+	switch {
+	case err == nil && slices.Contains(modules(), module):
+		return doc(diag.NewSource(module+".npu", string(content)), module, member)
+	case strings.ContainsAny(name, "./\\"):
+		return DocOf(File(name))
 	}
-	file, ds := syntax.Parse(diag.NewSource(module, string(content)))
+	if _, err := os.Stat(name); err == nil {
+		return DocOf(File(name))
+	}
+	return "", unknown("module", name, modules())
+}
+
+// DocOf prints the documentation of a script.
+func DocOf(src Source) (string, error) {
+	t, err := src.open()
+	if err != nil {
+		return "", asDiagnostics(err)
+	}
+	content, err := t.script()
+	if err != nil {
+		return "", err
+	}
+	return doc(diag.NewSource(t.name, content), t.name, "")
+}
+
+// doc prints what a file's comments say on all it declares, or on one of them.
+func doc(src *diag.Source, module, member string) (string, error) {
+	file, ds := syntax.Parse(src)
 	if err := ds.Err(); err != nil {
 		return "", err
 	}
@@ -45,10 +65,11 @@ func Doc(name string) (string, error) {
 		return docMember(file, module, member)
 	}
 	var b strings.Builder
+	b.WriteString(opening(src.Text))
 	for _, d := range file.Decls {
-		writeDoc(&b, d, false)
+		writeDoc(&b, d, "", false)
 	}
-	return b.String(), nil
+	return strings.TrimLeft(b.String(), "\n"), nil
 }
 
 // modules lists the library's modules.
@@ -74,10 +95,23 @@ func docIndex() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		head, _, _ := strings.Cut(string(content), "\n")
-		b.WriteString(name + "\t" + strings.TrimSpace(strings.TrimLeft(head, "/ ")) + "\n")
+		first, _, _ := strings.Cut(opening(string(content)), "\n")
+		fmt.Fprintf(&b, "%-6s %s\n", name, strings.TrimPrefix(first, name+".npu: "))
 	}
 	return b.String(), nil
+}
+
+// opening is the comment that a script begins with, without its slashes.
+func opening(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		rest, ok := strings.CutPrefix(line, "//")
+		if !ok || strings.HasPrefix(rest, "/") {
+			break
+		}
+		b.WriteString(strings.TrimSpace(rest) + "\n")
+	}
+	return b.String()
 }
 
 func docMember(file *syntax.File, module, member string) (string, error) {
@@ -86,31 +120,32 @@ func docMember(file *syntax.File, module, member string) (string, error) {
 		name, _ := heading(d)
 		if name == member {
 			var b strings.Builder
-			writeDoc(&b, d, true)
-			return b.String(), nil
+			writeDoc(&b, d, "", true)
+			return strings.TrimLeft(b.String(), "\n"), nil
 		}
 		if name != "" {
 			names = append(names, name)
 		}
 	}
-	return "", unknown("name", module+"."+member, names)
+	err := unknown("name", member, names).(Diagnostics)
+	err[0].Subject = module
+	return "", err
 }
 
-// writeDoc prints a declaration's head and documentation, and for a whole
-// module its members too.
-func writeDoc(b *strings.Builder, d syntax.Decl, whole bool) {
+// writeDoc prints a declaration's head and documentation after an empty line,
+// and for a whole module the parameters and functions in it too.
+func writeDoc(b *strings.Builder, d syntax.Decl, indent string, whole bool) {
 	name, doc := heading(d)
-	if name == "" {
+	if _, isConst := d.(*syntax.ConstDecl); name == "" || isConst && doc == "" {
 		return
 	}
-	b.WriteString(head(d) + "\n")
+	b.WriteString("\n" + indent + head(d) + "\n")
 	for line := range strings.Lines(doc) {
-		b.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
+		b.WriteString(strings.TrimRight(indent+"    "+line, " \n") + "\n")
 	}
-	b.WriteByte('\n')
 	if m, ok := d.(*syntax.ModuleDecl); ok && whole {
 		for _, member := range m.Members {
-			writeDoc(b, member, false)
+			writeDoc(b, member, "    ", false)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang"
 )
@@ -185,11 +184,7 @@ func (p *Program) defaultOf(i int) *lang.Default {
 
 func (p *Program) unknownInput(name string, names []string) error {
 	d := &Diagnostic{Code: "unknown-name", Subject: p.fn.Name, Message: "the graph has no input " + name}
-	if near := diag.Suggest(name, names); near != "" {
-		d.Helps = []string{"did you mean " + near + "?"}
-	} else {
-		d.Notes = []string{"its inputs are " + strings.Join(names, ", ")}
-	}
+	suggest(d, name, names)
 	return Diagnostics{d}
 }
 

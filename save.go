@@ -1,6 +1,8 @@
 package npu
 
 import (
+	"io"
+
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
@@ -8,8 +10,33 @@ import (
 
 // Save writes the program as a compiled file (.npuc): the optimised graph, its
 // weights, and for a graph without symbolic dimensions its bytecode. File (or
-// npu run) loads it without the language, and uses the weights in place.
+// npu run) loads it without the language, and uses the weights in place. The
+// file appears under its name when it is whole.
 func (p *Program) Save(path string) error {
+	f, err := p.file()
+	if err != nil {
+		return asError(err)
+	}
+	to, err := target(path)
+	if err == nil {
+		if err = f.Save(to); err != nil {
+			err = writeError(path, err)
+		}
+	}
+	return asError(err)
+}
+
+// WriteTo writes what Save does.
+func (p *Program) WriteTo(w io.Writer) (int64, error) {
+	f, err := p.file()
+	if err != nil {
+		return 0, asError(err)
+	}
+	return f.WriteTo(w)
+}
+
+// file puts a compiled file together.
+func (p *Program) file() (*bytecode.File, error) {
 	f := &bytecode.File{IR: p.fn.String(), Meta: []bytecode.Pair{{Key: "npu", Value: Version()}, {Key: "graph", Value: p.fn.Name}}}
 	for _, name := range sortedKeys(p.weights) {
 		f.Weights = append(f.Weights, bytecode.NewWeight(name, p.weights[name]))
@@ -21,18 +48,16 @@ func (p *Program) Save(path string) error {
 		}
 		t, err := d.Tensor(p.opts.Seed, p.read)
 		if err != nil {
-			return asError(err)
+			return nil, err
 		}
 		f.Weights = append(f.Weights, bytecode.NewWeight(defaultPrefix+v.Name, t))
 	}
-	if len(symbols(p.fn)) == 0 {
-		code, err := p.code(ir.Env{})
-		if err != nil {
-			return err
-		}
-		f.Program = code
+	if len(symbols(p.fn)) > 0 {
+		return f, nil
 	}
-	return asError(f.Save(path))
+	code, err := p.code(ir.Env{})
+	f.Program = code
+	return f, err
 }
 
 // defaultPrefix marks, among the tensors of a compiled file, the defaults of

@@ -2,6 +2,7 @@ package npu
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -44,78 +45,128 @@ func (f sourceFunc) open() (*text, error) { return f() }
 // program (.npuc). Imports and data are looked up beside it.
 func File(path string) Source {
 	return sourceFunc(func() (*text, error) {
-		compiled, err := isCompiled(path)
+		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		if compiled {
-			f, err := bytecode.Open(path)
-			return &text{name: path, file: f}, err
-		}
-		content, err := readSource(path)
-		return onDisk(path, content), err
+		defer f.Close()
+		return openStream(path, f, func(r io.Reader) (*bytecode.File, error) {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				return bytecode.Open(path) // maps it
+			}
+			return readCompiled(path, r)
+		})
 	})
-}
-
-// isCompiled reports whether a file begins like a compiled program.
-func isCompiled(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head := make([]byte, len(compiledMagic))
-	n, err := io.ReadFull(f, head)
-	if err != nil && n == 0 && err != io.EOF {
-		return false, err
-	}
-	return string(head) == compiledMagic, nil
-}
-
-// compiledMagic begins every .npuc file.
-const compiledMagic = "npuc"
-
-// readSource reads a file, refusing what is larger than a source may be.
-func readSource(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if info.Size() > maxSource {
-		return "", tooLarge(path)
-	}
-	b, err := os.ReadFile(path)
-	return string(b), err
-}
-
-func tooLarge(name string) error {
-	return Diagnostics{{Code: "limit", Subject: name, Message: fmt.Sprintf("a source has at most %d MiB", maxSource>>20)}}
-}
-
-func onDisk(name, content string) *text {
-	return &text{name: name, content: content, root: filepath.Dir(name), read: os.ReadFile, mapped: true}
 }
 
 // Reader is a program from a stream. Imports and data are looked up in the
 // current folder.
 func Reader(name string, r io.Reader) Source {
 	return sourceFunc(func() (*text, error) {
-		b, err := io.ReadAll(io.LimitReader(r, maxStream+1))
-		switch {
-		case err != nil:
-			return nil, err
-		case bytes.HasPrefix(b, []byte(compiledMagic)):
-			f, err := bytecode.Read(b)
-			return &text{name: name, file: f}, err
-		case len(b) > maxSource:
-			return nil, tooLarge(name)
-		}
-		return onDisk(name, string(b)), nil
+		return openStream(name, r, func(r io.Reader) (*bytecode.File, error) { return readCompiled(name, r) })
 	})
 }
 
-// maxStream bounds a compiled program that comes as a stream.
-const maxStream = 16 << 30
+// compiledMagic begins every .npuc file.
+const compiledMagic = "npuc"
+
+// openStream tells by its first bytes what a stream is, and reads it.
+func openStream(name string, r io.Reader, compiled func(io.Reader) (*bytecode.File, error)) (*text, error) {
+	head := make([]byte, len(compiledMagic))
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	r = io.MultiReader(bytes.NewReader(head[:n]), r)
+	if string(head) == compiledMagic {
+		f, err := compiled(r)
+		return &text{name: name, file: f}, inFile(name, err)
+	}
+	b, err := readBounded(name, r, maxSource)
+	return onDisk(name, string(b)), err
+}
+
+func readCompiled(name string, r io.Reader) (*bytecode.File, error) {
+	b, err := readBounded(name, r, maxStream())
+	if err != nil {
+		return nil, err
+	}
+	return bytecode.Read(b)
+}
+
+// inFile adds the file's name to an error that has no place.
+func inFile(name string, err error) error {
+	var d *Diagnostic
+	if !errors.As(err, &d) || d.Place() != (diag.Loc{}) {
+		return err
+	}
+	placed := *d
+	placed.Loc.File = name
+	return Diagnostics{&placed}
+}
+
+// readBounded reads a stream that may have at most so many bytes: a device or
+// a pipe may never end.
+func readBounded(name string, r io.Reader, most int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(b)) > most {
+		return nil, Diagnostics{{Code: "limit", Loc: diag.Loc{File: name}, Message: fmt.Sprintf("the file is larger than %d MiB", most>>20),
+			Helps: []string{"keep large values in a weights file or a .npy file"}}}
+	}
+	return b, err
+}
+
+// maxStream bounds data that come as a stream, whose size is known only at the
+// end: reading it may take several times as much.
+func maxStream() int64 { return defaultMemory() / 4 }
+
+// readFile reads a file of data. A pipe is bounded; a device is refused, since
+// most never end.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeCharDevice != 0:
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a device")}
+	case info.Mode().IsRegular():
+		return os.ReadFile(path) // allocates once
+	}
+	return readBounded(path, f, maxStream())
+}
+
+// Content reads the text of a script or of IR.
+func Content(src Source) (string, error) {
+	t, err := src.open()
+	if err != nil {
+		return "", asDiagnostics(err)
+	}
+	return t.script()
+}
+
+// script is the text, of what has one.
+func (t *text) script() (string, error) {
+	d := &Diagnostic{Code: "wrong-arguments", Loc: diag.Loc{File: t.name}, Message: "a compiled program has no text"}
+	switch {
+	case t.file != nil:
+		t.file.Close()
+		d.Helps = []string{"npu emit ir " + t.name + " shows its graph"}
+	case t.graph != nil:
+		d.Message = "a graph that was built in Go has no text"
+	default:
+		return t.content, nil
+	}
+	return "", Diagnostics{d}
+}
+
+func onDisk(name, content string) *text {
+	return &text{name: name, content: content, root: filepath.Dir(name), read: readFile, mapped: true}
+}
 
 // Script is a script in memory. Imports and data are looked up in the current
 // folder.
@@ -137,14 +188,14 @@ func FS(fsys fs.FS, name string) Source {
 		}
 		if bytes.HasPrefix(b, []byte(compiledMagic)) {
 			f, err := bytecode.Read(b)
-			return &text{name: name, file: f}, err
+			return &text{name: name, file: f}, inFile(name, err)
 		}
 		return &text{name: name, content: string(b), root: path.Dir(name), read: read}, nil
 	})
 }
 
 func (g *Graph) open() (*text, error) {
-	return &text{name: g.frame.Func.Name, graph: g, read: os.ReadFile, root: "."}, g.Err()
+	return &text{name: g.frame.Func.Name, graph: g, read: readFile, root: "."}, g.Err()
 }
 
 // isIR reports whether a text is IR rather than a script: its first line that
@@ -164,7 +215,7 @@ func (t *text) isIR() bool {
 // openWeights opens the weights file that a script names.
 func (t *text) openWeights(path string) (*weights.Set, error) {
 	if t.mapped {
-		return weights.Open(path)
+		return openWeights(path)
 	}
 	b, err := t.read(path)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/lang/syntax"
 	"github.com/npulang/npu/lower"
 )
@@ -202,9 +201,7 @@ func listingEnv(f *ir.Func, dims map[string]int64) (ir.Env, error) {
 	for _, name := range sortedKeys(dims) {
 		if _, ok := env[name]; !ok {
 			d := &Diagnostic{Code: "unknown-name", Subject: f.Name, Message: "the graph has no symbolic dimension " + name}
-			if near := diag.Suggest(name, names); near != "" {
-				d.Helps = []string{"did you mean " + near + "?"}
-			}
+			suggest(d, name, names)
 			return nil, Diagnostics{d}
 		}
 		env[name] = dims[name]

@@ -2,6 +2,8 @@ package npu
 
 import (
 	"errors"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -9,15 +11,45 @@ import (
 	"github.com/npulang/npu/lang/weights"
 )
 
-// Weights are where the values of parameters come from: a WeightsFile or
-// Arrays.
+// Weights are where the values of parameters come from: a WeightsFile, a
+// WeightsReader or Arrays.
 type Weights interface{ open() (*weights.Set, error) }
 
 // WeightsFile is a .safetensors or .npz file; its tensors are used in place
 // where its layout allows.
 type WeightsFile string
 
-func (f WeightsFile) open() (*weights.Set, error) { return weights.Open(string(f)) }
+func (f WeightsFile) open() (*weights.Set, error) { return openWeights(string(f)) }
+
+// openWeights maps a file; what is no regular file is read, up to a bound.
+func openWeights(path string) (*weights.Set, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return weights.Open(path)
+	}
+	b, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return weights.Decode(path, b)
+}
+
+// WeightsReader is a weights file as a stream. It is read once, at the first
+// compilation.
+func WeightsReader(name string, r io.Reader) Weights { return weightsReader{name, r} }
+
+type weightsReader struct {
+	name string
+	r    io.Reader
+}
+
+func (w weightsReader) open() (*weights.Set, error) {
+	b, err := readBounded(w.name, w.r, maxStream())
+	if err != nil {
+		return nil, err
+	}
+	return weights.Decode(w.name, b)
+}
 
 // Arrays are weights in memory, by parameter path. They must not be changed
 // while the program is in use.
@@ -52,13 +84,24 @@ func (p *Program) bindWeights(c *compilation, f *ir.Func) error {
 	values, ds := lang.Bind(f, set, lang.BindOptions{
 		Prefix: c.opts.WeightsPrefix, Renames: renames, Strict: c.opts.Strict,
 		Random: c.opts.RandomWeights, Seed: c.opts.Seed, ReadFile: c.text.read,
+		MaxBytes: p.opts.MaxMemory,
 	})
 	if err := ds.Err(); err != nil {
+		helpMissing(ds, set)
 		return errors.Join(err, p.Close())
 	}
 	p.weights = values
 	p.warnings = append(p.warnings, ds...)
 	return nil
+}
+
+// helpMissing says how to name a weights file, where there is none.
+func helpMissing(ds Diagnostics, set *weights.Set) {
+	for _, d := range ds {
+		if d.Code == "missing-weight" && set == nil {
+			d.Helps = append(d.Helps, "name a weights file with --weights FILE (Options.Weights), or try with --random-weights")
+		}
+	}
 }
 
 // openWeights opens what the options name, else what the compiled program

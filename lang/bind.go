@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -18,6 +19,7 @@ type BindOptions struct {
 	Random   bool // make up every weight instead of reading any
 	Seed     uint64
 	ReadFile func(path string) ([]byte, error) // for inits that load a file
+	MaxBytes int64                             // most that weights which no file holds may take together; 0: no bound
 }
 
 // Bind finds the values of the weights of f: in set (nil: there is no file),
@@ -25,8 +27,9 @@ type BindOptions struct {
 // all that is missing or does not fit, and a warning for what is left over.
 func Bind(f *ir.Func, set *weights.Set, opts BindOptions) (map[string]*tensor.T, diag.List) {
 	params := paramsOf(f)
+	made := madeBytes{limit: opts.MaxBytes}
 	if opts.Random {
-		return randomWeights(params, opts)
+		return randomWeights(params, opts, &made)
 	}
 	wanted := make([]weights.Wanted, len(params))
 	for i, v := range params {
@@ -44,6 +47,9 @@ func Bind(f *ir.Func, set *weights.Set, opts BindOptions) (map[string]*tensor.T,
 		if b.Tensors[v.Key()] != nil || !hasInit(v) {
 			continue
 		}
+		if d := made.add(v); d != nil {
+			return nil, append(ds, d)
+		}
 		t, err := InitTensor(v, opts.Seed, opts.ReadFile)
 		if err != nil {
 			ds = append(ds, &diag.Diagnostic{Code: "bad-weight", Loc: v.Pos, Subject: "param", Message: err.Error()})
@@ -52,6 +58,22 @@ func Bind(f *ir.Func, set *weights.Set, opts BindOptions) (map[string]*tensor.T,
 		b.Tensors[v.Key()] = t
 	}
 	return b.Tensors, ds
+}
+
+// madeBytes counts what weights take that are made up.
+type madeBytes struct{ sum, limit int64 }
+
+// add counts a weight; the error is that of the one which is too much.
+func (m *madeBytes) add(v *ir.Value) *diag.Diagnostic {
+	n, _ := v.Type.Bytes().Const() // at most 1 TiB each
+	if m.sum += n; m.limit == 0 || m.sum <= m.limit {
+		return nil
+	}
+	return &diag.Diagnostic{
+		Code: "limit", Loc: v.Pos, Subject: "param",
+		Message: fmt.Sprintf("with %s: %s the weights need %d bytes, and the limit is %d", v.Key(), v.Type, m.sum, m.limit),
+		Helps:   []string{"allow more with --max-memory"},
+	}
 }
 
 // paramsOf lists the weights of a function; regions have none of their own.
@@ -72,9 +94,12 @@ func hasInit(v *ir.Value) bool {
 // randomWeights makes up weights: their inits where they have one, else normal
 // floats whose spread keeps the size of what passes through (1/sqrt of the
 // inputs of each output), integers 0 to 9 and fair bools.
-func randomWeights(params []*ir.Value, opts BindOptions) (map[string]*tensor.T, diag.List) {
+func randomWeights(params []*ir.Value, opts BindOptions, bytes *madeBytes) (map[string]*tensor.T, diag.List) {
 	made := map[string]*tensor.T{}
 	for _, v := range params {
+		if d := bytes.add(v); d != nil {
+			return nil, diag.List{d}
+		}
 		if t, err := InitTensor(v, opts.Seed, opts.ReadFile); err == nil && t != nil {
 			made[v.Key()] = t
 			continue
