@@ -34,6 +34,7 @@ type options struct {
 	npu.Options
 	inputs    map[string]string
 	onlyGiven bool // inputs that are not given are not made up
+	failing   bool // the run, or a test, fails and is meant to
 }
 
 // A directive is // fires: RULE or // silent: RULE.
@@ -127,6 +128,7 @@ var optionTable = map[string]func(*options, string) error{
 		o.onlyGiven = !made
 		return err
 	},
+	"failing":        func(o *options, v string) error { return setBool(&o.failing, v) },
 	"random-weights": func(o *options, v string) error { return setBool(&o.RandomWeights, v) },
 	"weights-prefix": func(o *options, v string) error { o.WeightsPrefix = v; return nil },
 	"rename": func(o *options, v string) error {

@@ -27,18 +27,20 @@
 //
 // Lines of the prose that begin with "option:" steer the compiler: graph=NAME,
 // level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, strict=true,
-// weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false. An input that no
-// option gives and that has no default is random, from the seed.
+// weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false. An
+// input that no option gives and that has no default is random, from the seed.
+// With failing=true the run, or a test block, fails and is meant to.
 //
 // # What a file proves
 //
 // Sections are snapshots: go test ./golden -update rewrites those that differ,
-// and git shows what changed. What -update cannot bless away are the checks
-// that every program which compiles gets for nothing, at O0 and at O2: the IR is
-// verified after each pass, printed and parsed back, the bytecode is verified,
-// and the program computes on the virtual machine what the interpreter computes
-// from the IR as the front end made it. Every output is produced twice and must
-// come out the same.
+// and git shows what changed. What -update cannot bless away are runs and test
+// blocks that fail, stages of a program that does not check, and the checks that
+// every program which compiles gets for nothing, at O0 and at O2: the IR is
+// verified after each pass, printed and parsed back, the bytecode is verified, and
+// the program computes on the virtual machine what the interpreter computes from
+// the IR as the front end made it. Every output is produced twice and must come
+// out the same.
 //
 // A directive above a function, // fires: RULE or // silent: RULE, asks that a
 // rewrite or fusion is applied, or is not.

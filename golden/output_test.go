@@ -3,6 +3,7 @@ package golden
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,20 +66,36 @@ func errorsAsJSON(f *file) (string, error) {
 	return b.String(), err
 }
 
+// meant holds a failure against what the file says, lest an update blesses one.
+func (f *file) meant(text string, failed bool) (string, error) {
+	if failed != f.options.failing {
+		return text, fmt.Errorf("failed: %v, but option: failing=%v\n%s", failed, f.options.failing, text)
+	}
+	return text, nil
+}
+
 // run prints warnings and outputs, or what went wrong.
 func run(f *file) (string, error) {
+	text, err := runOnce(f)
+	if err != nil {
+		return f.meant(render(diagnostics(err)), true)
+	}
+	return f.meant(text, false)
+}
+
+func runOnce(f *file) (string, error) {
 	p, err := npu.Compile(f.source(), f.options.Options)
 	if err != nil {
-		return render(diagnostics(err)), nil
+		return "", err
 	}
 	defer p.Close()
 	inputs, err := p.ReadInputs(f.givenInputs(p), npu.InputOptions{Seed: f.options.Seed, Dims: f.options.Dims})
 	if err != nil {
-		return render(diagnostics(err)), nil
+		return "", err
 	}
 	outputs, err := p.Run(context.Background(), inputs)
 	if err != nil {
-		return render(diagnostics(err)), nil
+		return "", err
 	}
 	var b strings.Builder
 	if warnings := p.Warnings(); len(warnings) > 0 {
@@ -117,8 +134,9 @@ func test(f *file) (string, error) {
 	}
 	results, warnings, err := npu.Test(f.source(), npu.TestOptions{Options: f.options.Options, Levels: levels})
 	if err != nil {
-		return render(diagnostics(err)), nil
+		return f.meant(render(diagnostics(err)), true)
 	}
+	failed := false
 	var b strings.Builder
 	if len(warnings) > 0 {
 		b.WriteString(render(warnings))
@@ -126,7 +144,7 @@ func test(f *file) (string, error) {
 	for r := range results {
 		word := "ok  "
 		if r.Failed() {
-			word = "FAIL"
+			word, failed = "FAIL", true
 		}
 		fmt.Fprintf(&b, "%s  %s  %s\n", word, r.Level, r.Name)
 		if len(r.Diagnostics) > 0 {
@@ -134,9 +152,9 @@ func test(f *file) (string, error) {
 		}
 	}
 	if b.Len() == 0 {
-		return "no tests\n", nil
+		return "", errors.New("there are no tests")
 	}
-	return b.String(), nil
+	return f.meant(b.String(), failed)
 }
 
 // format lays the script out, and sees to it that doing so twice changes
