@@ -167,7 +167,7 @@ func (p *Program) arguments(inputs map[string]*Tensor) ([]*Tensor, error) {
 		args[i] = t
 	}
 	if missing != nil {
-		return nil, Diagnostics{{Code: "missing-argument", Subject: p.fn.Name,
+		return nil, Diagnostics{{Code: "bad-input", Subject: p.fn.Name,
 			Message: "no value is given for " + strings.Join(missing, ", "),
 			Helps:   []string{"give each with --input NAME=VALUE (a literal, a .npy file or random), or in the map of Program.Run"}}}
 	}
@@ -183,7 +183,7 @@ func (p *Program) defaultOf(i int) *lang.Default {
 }
 
 func (p *Program) unknownInput(name string, names []string) error {
-	d := &Diagnostic{Code: "unknown-name", Subject: p.fn.Name, Message: "the graph has no input " + name}
+	d := &Diagnostic{Code: "bad-input", Subject: p.fn.Name, Message: "the graph has no input " + name}
 	suggest(d, name, names)
 	return Diagnostics{d}
 }

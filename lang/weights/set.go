@@ -76,7 +76,7 @@ func Decode(file string, data []byte) (*Set, error) {
 
 // InMemory is a set of tensors that a program holds itself.
 func InMemory(tensors map[string]*tensor.T) *Set {
-	return &Set{file: "memory", names: slices.Sorted(maps.Keys(tensors)), read: maps.Clone(tensors)}
+	return &Set{names: slices.Sorted(maps.Keys(tensors)), read: maps.Clone(tensors)}
 }
 
 func (s *Set) decode(data []byte) (err error) {
