@@ -156,8 +156,6 @@ func sumOut(x labelled, need []label) labelled {
 	return labelled{out, keep}
 }
 
-var sums = foldNumbers(sum[float64], sum[int64], sum[uint64])
-
 // partLabels parts labels into those that are in a set and the others.
 func partLabels(labels, set []label) (in, out []label) {
 	for _, l := range labels {

@@ -165,24 +165,30 @@ func (r *reader[W]) advance(n int) {
 	}
 }
 
-// perFloat makes the runners of a function over floats.
-func perFloat(f func(float64) float64) byKind {
-	return arith(func(_ *Call, dst []float64, in [][]float64) {
+// perElement makes a loop of a function of one element.
+func perElement[W, R any](f func(W) R) loop[W, R] {
+	return func(_ *Call, dst []R, in [][]W) {
 		for i, v := range in[0] {
 			dst[i] = f(v)
 		}
-	}, nil, nil)
+	}
 }
 
-// perFloat2 is perFloat for two arguments.
-func perFloat2(f func(a, b float64) float64) byKind {
-	return arith(func(_ *Call, dst []float64, in [][]float64) {
+// perPair is perElement for two arguments.
+func perPair[W any](f func(a, b W) W) loop[W, W] {
+	return func(_ *Call, dst []W, in [][]W) {
 		a, b := in[0], in[1]
 		for i := range dst {
 			dst[i] = f(a[i], b[i])
 		}
-	}, nil, nil)
+	}
 }
+
+// perFloat makes the runners of a function over floats.
+func perFloat(f func(float64) float64) byKind { return arith(perElement(f), nil, nil) }
+
+// perFloat2 is perFloat for two arguments.
+func perFloat2(f func(a, b float64) float64) byKind { return arith(perPair(f), nil, nil) }
 
 // arith makes runners whose result has the dtype of the arguments.
 func arith(f loop[float64, float64], i loop[int64, int64], u loop[uint64, uint64]) byKind {

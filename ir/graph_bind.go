@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -149,7 +150,15 @@ func (a Assert) check(env Env) error {
 	if rel.holds(left, right) {
 		return nil
 	}
-	return Errorf("dimension-mismatch", "%s, which is %d, %s %s%s%s", a.Left, left, rel.words, a.Right, valueIf(a.Right, right), where(env, a.Left, a.Right))
+	return Errorf("dimension-mismatch", "%s, which is %d, %s %s%s%s", a.Left, left, rel.words, a.Right, valueIf(a.Right, right), where(env, compound(a.Left, a.Right)...))
+}
+
+// compound leaves out the bare symbols, whose values are told already.
+func compound(ds ...Dim) []Dim {
+	return slices.DeleteFunc(ds, func(d Dim) bool {
+		_, bare := d.Symbol()
+		return bare
+	})
 }
 
 // valueIf tells the value of a dimension that does not show it itself.

@@ -47,6 +47,27 @@ func axesOf(axes []int64, rank int) ([]int, error) {
 	return out, nil
 }
 
+// axesInOrder is axesOf without sorting, where the order given has a meaning.
+func axesInOrder(axes []int64, rank int) ([]int, error) {
+	if _, err := axesOf(axes, rank); err != nil {
+		return nil, err
+	}
+	out := make([]int, len(axes))
+	for i, a := range axes {
+		out[i], _ = axisOf(a, rank)
+	}
+	return out, nil
+}
+
+// firstAxes is 0 to n-1.
+func firstAxes[I int | int64](n int) []I {
+	axes := make([]I, n)
+	for i := range axes {
+		axes[i] = I(i)
+	}
+	return axes
+}
+
 // checkOver checks that argument i has a dtype that the operator computes with.
 func checkOver(c *Call, i int) error { return checkSet(c, i, c.Op.Over) }
 

@@ -8,12 +8,16 @@ import (
 
 var pair = []string{"a", "b"}
 
-var remainders = arith(perPair(math.Mod), remRun[int64], remRun[uint64])
+// Runners that more than one row has.
+var (
+	additions  = arith(addRun[float64], addRun[int64], addRun[uint64])
+	remainders = arith(perPair(math.Mod), remRun[int64], remRun[uint64])
+)
 
 // Binary operators broadcast as NumPy's do. Float ones are IEEE; of two
 // integers the result wraps.
 var (
-	Add       = binary("add", Numbers, Commutative, "a + b", arith(addRun[float64], addRun[int64], addRun[uint64]))
+	Add       = binary("add", Numbers, Commutative, "a + b", additions)
 	Sub       = binary("sub", Numbers, 0, "a - b", arith(subRun[float64], subRun[int64], subRun[uint64]))
 	Mul       = binary("mul", Numbers, Commutative, "a * b", arith(mulRun[float64], mulRun[int64], mulRun[uint64]))
 	Div       = division("div", "a / b; of integers truncated toward zero, by 0 an error", arith(divRun[float64], divRun[int64], divRun[uint64]))
@@ -137,15 +141,6 @@ func placeOfB(t *tensor.T, at int) string {
 		return ""
 	}
 	return " at " + ShapeString(Dims(tensor.Index(t.Shape, at)...)) + " of b"
-}
-
-func perPair[W any](f func(a, b W) W) loop[W, W] {
-	return func(_ *Call, dst []W, in [][]W) {
-		a, b := in[0], in[1]
-		for i := range dst {
-			dst[i] = f(a[i], b[i])
-		}
-	}
 }
 
 func logAddExp(a, b float64) float64 {

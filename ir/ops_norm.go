@@ -181,18 +181,6 @@ func floatsOf(in []*tensor.T, i int) []float64 {
 	return in[i].Floats()
 }
 
-// axesInOrder is axesOf without sorting: weights follow the order given.
-func axesInOrder(axes []int64, rank int) ([]int, error) {
-	if _, err := axesOf(axes, rank); err != nil {
-		return nil, err
-	}
-	out := make([]int, len(axes))
-	for i, a := range axes {
-		out[i], _ = axisOf(a, rank)
-	}
-	return out, nil
-}
-
 func inferLayerNorm(c *Call) ([]Type, error) {
 	if err := sameDType(c); err != nil {
 		return nil, err

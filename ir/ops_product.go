@@ -167,12 +167,10 @@ func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	return one(out), nil
 }
 
-var addRuns = arith(addRun[float64], addRun[int64], addRun[uint64])
-
 // evalAdd adds with broadcasting.
 func evalAdd(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	addRuns[in[0].DType.Kind()](c, out[0], in)
+	additions[in[0].DType.Kind()](c, out[0], in)
 	return out, nil
 }
 

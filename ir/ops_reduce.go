@@ -16,7 +16,7 @@ var (
 // none. Floats are accumulated in float64, in the order of memory, and rounded
 // once; integers keep their dtype and wrap.
 var (
-	Sum          = reduction("sum", Numbers, "sum; 0 of nothing", foldNumbers(sum[float64], sum[int64], sum[uint64]))
+	Sum          = reduction("sum", Numbers, "sum; 0 of nothing", sums)
 	Mean         = reduction("mean", Floats, "sum divided by the number of elements; NaN of nothing", foldNumbers(mean, nil, nil))
 	Prod         = reduction("prod", Numbers, "product; 1 of nothing", foldNumbers(prod[float64], prod[int64], prod[uint64]))
 	Max          = reduction("max", Numbers, "largest element, NaN if one is; of nothing -inf or the dtype's smallest", foldNumbers(largest(lowFloat), largest(lowInt), largest(lowUint)))
@@ -121,11 +121,7 @@ func reducedAxes(c *Call, rank int) ([]int, error) {
 	case KInt:
 		return axesOf([]int64{l.Int}, rank)
 	}
-	all := make([]int, rank)
-	for i := range all {
-		all[i] = i
-	}
-	return all, nil
+	return firstAxes[int](rank), nil
 }
 
 // withoutAxes drops the axes, or makes them 1. axes are sorted.

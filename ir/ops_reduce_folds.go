@@ -8,6 +8,9 @@ import (
 
 // The folds of the reductions: each makes one number out of a row.
 
+// sums are the folds of sum, which einsum has too.
+var sums = foldNumbers(sum[float64], sum[int64], sum[uint64])
+
 func sum[W wide](_ *Call, l *line[W]) W {
 	var s W
 	for part := range l.chunks {

@@ -179,21 +179,14 @@ func inferTranspose(c *Call) ([]Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := make([]Dim, len(perm))
-	for i, p := range perm {
-		shape[i] = c.In[0].Shape[p]
-	}
-	return []Type{{c.In[0].DType, shape}}, nil
+	return []Type{{c.In[0].DType, permuted(c.In[0].Shape, perm)}}, nil
 }
 
 // permOf is the attribute perm with its default filled in and no negative axes.
 func permOf(c *Call) ([]int, error) {
 	rank, given := c.In[0].Rank(), c.Attr("perm")
-	perm := make([]int, rank)
 	if given.IsNone() {
-		for i := range perm {
-			perm[i] = i
-		}
+		perm := firstAxes[int](rank)
 		if rank >= 2 {
 			perm[rank-2], perm[rank-1] = rank-1, rank-2
 		}
@@ -204,13 +197,7 @@ func permOf(c *Call) ([]int, error) {
 			Label(0, "%s", c.In[0]).
 			Note("transpose(x, ...perm) lists every axis once, as in transpose(x, 0, 2, 1)")
 	}
-	if _, err := axesOf(given.Ints, rank); err != nil {
-		return nil, err
-	}
-	for i, a := range given.Ints {
-		perm[i], _ = axisOf(a, rank)
-	}
-	return perm, nil
+	return axesInOrder(given.Ints, rank)
 }
 
 func evalTranspose(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -218,12 +205,8 @@ func evalTranspose(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, from := results(c), dense(in[0])
-	strides := make([]int, len(perm))
-	for i, p := range perm {
-		strides[i] = from.strides[p]
-	}
-	copyView(out[0], dense(out[0]), in[0], view{0, strides}, out[0].Shape)
+	out := results(c)
+	copyView(out[0], dense(out[0]), in[0], view{0, permuted(tensor.Strides(in[0].Shape), perm)}, out[0].Shape)
 	return out, nil
 }
 
@@ -299,12 +282,5 @@ func evalExpand(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // repeated is the view of x broadcast to a shape.
 func repeated(x *tensor.T, shape []int) view {
-	v := view{0, make([]int, len(shape))}
-	lead := len(shape) - len(x.Shape)
-	for i, s := range tensor.Strides(x.Shape) {
-		if x.Shape[i] != 1 {
-			v.strides[lead+i] = s
-		}
-	}
-	return v
+	return view{0, broadcastStrides(x.Shape, shape)}
 }

@@ -57,7 +57,7 @@ func cutsOf(c *Call) ([]cut, error) {
 	n := len(starts)
 	axes, steps := c.Ints("axes"), c.Ints("steps")
 	if c.Attr("axes").IsNone() {
-		axes = firstAxes(n)
+		axes = firstAxes[int64](n)
 	}
 	if c.Attr("steps").IsNone() {
 		steps = slices.Repeat([]int64{1}, n)
@@ -78,14 +78,6 @@ func cutsOf(c *Call) ([]cut, error) {
 		cuts[i] = cut{axis, starts[i], ends[i], max(-farAway, min(farAway, steps[i]))}
 	}
 	return cuts, nil
-}
-
-func firstAxes(n int) []int64 {
-	axes := make([]int64, n)
-	for i := range axes {
-		axes[i] = int64(i)
-	}
-	return axes
 }
 
 // count is how many positions the cut takes of an axis of size d.
@@ -190,7 +182,7 @@ func evalFlip(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out, from := results(c), dense(in[0])
 	given := c.Ints("axis")
 	if c.Attr("axis").IsNone() {
-		given = firstAxes(len(in[0].Shape))
+		given = firstAxes[int64](len(in[0].Shape))
 	}
 	axes, err := axesOf(given, len(in[0].Shape))
 	if err != nil {

@@ -50,7 +50,7 @@ var (
 		Name: "copy", Group: "unary", Doc: "the same values in other memory", Args: []string{"x"},
 		Over: AnyDType, Class: Move, Unit: DMA,
 		Infer:  func(c *Call) ([]Type, error) { return []Type{c.In[0]}, nil },
-		Eval:   func(_ *Call, in ...*tensor.T) ([]*tensor.T, error) { return []*tensor.T{in[0].Clone()}, nil },
+		Eval:   func(_ *Call, in ...*tensor.T) ([]*tensor.T, error) { return one(in[0].Clone()), nil },
 		Sample: sampleElementwise(AnyDType, []string{"x"}, nil, nil),
 	})
 )
@@ -60,21 +60,8 @@ func unary(name string, over DTypes, doc string, runs byKind) *Op {
 }
 
 func predicate(name, doc string, f func(float64) bool) *Op {
-	runs := tests(func(_ *Call, dst []bool, in [][]float64) {
-		for i, v := range in[0] {
-			dst[i] = f(v)
-		}
-	}, nil, nil)
-	return elementwise(Op{Name: name, Doc: doc, Over: Floats}, shaped{group: "unary", args: []string{"x"}, result: boolResult, runs: runs})
-}
-
-// perElement makes a loop of a function of one element.
-func perElement[W wide](f func(W) W) loop[W, W] {
-	return func(_ *Call, dst []W, in [][]W) {
-		for i, v := range in[0] {
-			dst[i] = f(v)
-		}
-	}
+	return elementwise(Op{Name: name, Doc: doc, Over: Floats},
+		shaped{group: "unary", args: []string{"x"}, result: boolResult, runs: tests(perElement(f), nil, nil)})
 }
 
 // rounding leaves integers as they are.
