@@ -166,7 +166,7 @@ func (e *elaborator) method(x operand, name syntax.Ident, op *syntax.CallOp) val
 			return poison{}
 		}
 		e.evalArgs(op, nil)
-		e.unknownAmong(name.Name, name.At, true, e.functions())
+		e.unknownAmong(name.Name, name.At, true, e.functions)
 		return poison{}
 	}
 	switch f := f.(type) {

@@ -33,10 +33,11 @@ type elaborator struct {
 	used       map[*syntax.FuncDecl]bool   // elaborated at least once
 	made       map[*syntax.ModuleDecl]bool // instantiated at least once
 
-	born    int // counts values, and is the age of each
-	steps   int // counts work
-	depth   int // of expressions, statements and calls
-	stopped bool
+	born      int // counts values, and is the age of each
+	steps     int // counts work
+	proposals int // counts the names that misspellings were compared with
+	depth     int // of expressions, statements and calls
+	stopped   bool
 }
 
 // callKey is a body together with the instance it belongs to: a fn that calls

@@ -66,10 +66,11 @@ func (e *elaborator) name(x *syntax.NameExpr, callee bool) value {
 
 // unknown reports a name that stands for nothing.
 func (e *elaborator) unknown(name string, at diag.Span, callee bool) {
-	e.unknownAmong(name, at, callee, e.visible(callee))
+	e.unknownAmong(name, at, callee, func() []string { return e.visible(callee) })
 }
 
-func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candidates []string) {
+// unknownAmong is unknown with the names that could have been meant.
+func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candidates func() []string) {
 	if e.act.in.file.broken[name] {
 		return // its declaration has a syntax error
 	}
@@ -89,8 +90,17 @@ func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candid
 		help(d, "did you mean %s?", full)
 		return
 	}
-	suggest(d, name, append(candidates, dtypeNames()...))
+	if e.proposals > maxProposals {
+		return
+	}
+	names := append(candidates(), dtypeNames()...)
+	e.proposals += len(names)
+	suggest(d, name, names)
 }
+
+// maxProposals bounds the names that misspellings are compared with, all
+// together: a large file with many unknown names must not take for ever.
+const maxProposals = 1_000_000
 
 // suggest adds the help that most misspellings need.
 func suggest(d *diag.Diagnostic, name string, candidates []string) {

@@ -30,10 +30,7 @@ func (e *elaborator) index(x operand, op *syntax.IndexOp) value {
 	case dtypeVal:
 		return e.typeIndex(v, op)
 	case listVal:
-		if !v.strong {
-			return e.listIndex(x, v, op)
-		}
-		if len(op.Subs) == 1 && staticSub(op.Subs[0]) {
+		if v.tuple || !tensorLike(v) || len(op.Subs) == 1 && (op.Subs[0].Kind == syntax.IndexSub || op.Subs[0].Kind == syntax.SliceSub) {
 			return e.listIndex(x, v, op)
 		}
 	}
@@ -49,15 +46,6 @@ func (e *elaborator) index(x operand, op *syntax.IndexOp) value {
 		return poison{}
 	}
 	return s.apply()
-}
-
-// staticSub reports whether a subscript is written with numbers.
-func staticSub(s syntax.Subscript) bool {
-	if s.Kind != syntax.IndexSub {
-		return false
-	}
-	_, isNumber := s.Index.(*syntax.NumberLit)
-	return isNumber
 }
 
 // typeIndex is T[2, 3] for a dtype T.
@@ -103,7 +91,7 @@ func (e *elaborator) listIndex(x operand, l listVal, op *syntax.IndexOp) value {
 
 func (e *elaborator) elementOf(x operand, l listVal, s syntax.Subscript) value {
 	o := e.operand(s.Index)
-	if isTensor(o.val) && tensorLike(l) {
+	if _, several := o.val.(listVal); (several || isTensor(o.val)) && tensorLike(l) && !l.tuple {
 		t, ok := e.toTensor(x, tensor.Invalid, "a subscript")
 		if !ok {
 			return poison{}
@@ -128,7 +116,12 @@ func (e *elaborator) elementOf(x operand, l listVal, s syntax.Subscript) value {
 	if i < 0 {
 		i += size
 	}
-	return l.elems[i]
+	el := l.elems[i]
+	if inner, isList := el.(listVal); isList {
+		inner.strong = l.strong
+		return inner
+	}
+	return el
 }
 
 func (e *elaborator) listSlice(l listVal, s syntax.Subscript) value {

@@ -55,6 +55,16 @@ func constantFill(f func(args []float64) float64) func(*rand.Rand, []float64, []
 	}
 }
 
+// initWords lists them, for did-you-mean.
+func initWords() []string {
+	names := []string{loadWord}
+	for n := range initRows {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // loadWord is the init, or default, that reads a file.
 const loadWord = "load"
 

@@ -184,7 +184,11 @@ func (e *elaborator) listTensor(o operand, l listVal, d tensor.DType) (*ir.Value
 	if !ok {
 		return nil, false
 	}
-	return e.constant(t, o.at), true
+	c := e.constant(t, o.at)
+	if c != nil && c.Name == "" {
+		c.Name = l.label
+	}
+	return c, true
 }
 
 // symbolList makes a tensor of numbers that are not all known yet.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 )
 
@@ -92,9 +91,15 @@ func declaredHelp(s site, call *ir.Call) []string {
 	return nil
 }
 
+// longRank is the largest rank for which other shapes are tried.
+const longRank = 6
+
 // betterShape replaces one dimension of argument i by a size that another
 // argument has. It finds a type only when just one makes the call legal.
 func betterShape(call *ir.Call, i int) (ir.Type, bool) {
+	if call.In[i].Rank() > longRank {
+		return ir.Type{}, false
+	}
 	var found []ir.Type
 	for axis := range call.In[i].Shape {
 		tried := map[string]bool{}
@@ -126,13 +131,4 @@ func legalWith(call *ir.Call, i, axis int, d ir.Dim) (ir.Type, bool) {
 	c.In = append([]ir.Type{}, call.In...)
 	c.In[i] = t
 	return t, ir.InferCall(&c) == nil
-}
-
-// keepSpan is the place of an operand, for a diagnostic about the whole call.
-func keepSpan(ops []operand) diag.Span {
-	var s diag.Span
-	for _, o := range ops {
-		s = s.To(o.at)
-	}
-	return s
 }

@@ -270,7 +270,10 @@ func (e *elaborator) param(in *space, decl *syntax.ParamDecl) value {
 	}
 	v := &ir.Value{Op: ir.Param, Attrs: attrs, Type: attrs[0].Type(), Name: name, Pos: e.where(decl.Name.At)}
 	e.prog.weights = append(e.prog.weights, v)
+	outer := e.annots
+	e.annots = nil // where a weight is read first says nothing about it
 	e.annotated(decl.Annots, func() { v.Annots = e.annots })
+	e.annots = outer
 	e.prog.declared[v] = decl.At
 	bound := &boundParam{decl, in, e.tensor(v)}
 	e.prog.params[name] = bound

@@ -85,6 +85,11 @@ func (r *resolver) init(x syntax.Expr) {
 			r.args(call)
 			return
 		}
+		if !r.known(name.Name) {
+			r.e.unknownAmong(name.Name, name.At, true, initWords)
+			r.args(call)
+			return
+		}
 	}
 	r.expr(x)
 }
@@ -414,7 +419,7 @@ func (r *resolver) name(name string, at diag.Span, callee bool) {
 	if _, isDType := dtypeWord(name); isDType || r.known(name) {
 		return
 	}
-	r.e.unknownAmong(name, at, callee, r.visible(callee))
+	r.e.unknownAmong(name, at, callee, func() []string { return r.visible(callee) })
 }
 
 func (r *resolver) known(name string) bool {

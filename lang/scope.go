@@ -218,7 +218,7 @@ type activation struct {
 // members (consts, types, arguments of submodules) the argument.
 func (e *elaborator) lookup(name string) (value, bool) {
 	if l := e.act.scope.find(name); l != nil {
-		return e.reread(l), true
+		return l.val, true
 	}
 	in, d, l := e.act.in.find(name)
 	if l != nil && e.act.decl != nil && in.decls[name] != nil {
@@ -233,14 +233,14 @@ func (e *elaborator) lookup(name string) (value, bool) {
 	return builtin(name)
 }
 
-// reread is the value of a local. A list that has a name is a tensor of its own
-// dtype.
-func (e *elaborator) reread(l *local) value {
-	if list, ok := l.val.(listVal); ok && !list.tuple && !list.strong && tensorLike(list) {
-		list.strong = true
-		return list
+// named is what a value becomes under a name: a list of numbers is then a tensor
+// of its own dtype.
+func named(v value, name string) value {
+	if l, ok := v.(listVal); ok && !l.tuple && !l.strong && tensorLike(l) {
+		l.strong, l.label = true, name
+		return l
 	}
-	return l.val
+	return v
 }
 
 // visible lists the names that can be written here, for did-you-mean.

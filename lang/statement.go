@@ -154,7 +154,7 @@ func (e *elaborator) assign(id syntax.Ident, v value, age int) {
 		v = poison{}
 	}
 	nameValue(v, id.Name, age)
-	home.set(id.Name, v, id.At)
+	home.set(id.Name, named(v, id.Name), id.At)
 	if b := e.prog.test; b != nil {
 		b.kept(v)
 	}

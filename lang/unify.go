@@ -52,7 +52,7 @@ func (u *unifier) bind(i int, v value) {
 	if at.Src == nil {
 		at = p.Name.At
 	}
-	u.e.act.scope.set(p.Name.Name, v, at)
+	u.e.act.scope.set(p.Name.Name, named(v, ""), at)
 }
 
 // statics binds the compile-time parameters, and evaluates defaults.

@@ -43,6 +43,7 @@ type (
 	listVal struct {
 		elems  []value
 		node   *syntax.ListExpr // nil when it was not written as a list
+		label  string           // the name under which it was bound
 		strong bool
 		tuple  bool
 	}
