@@ -1,10 +1,6 @@
 package lang
 
 import (
-	"slices"
-	"strings"
-
-	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -19,21 +15,6 @@ type resolver struct {
 	space *space             // of the file, or one that stands for any instance of a module
 	scope *staticScope       // nil outside of bodies
 	used  map[*declared]bool // imports that something names
-}
-
-// A staticScope is a scope as far as the source shows it.
-type staticScope struct {
-	outer *staticScope
-	names map[string]*staticName
-	order []*staticName
-}
-
-type staticName struct {
-	name string
-	at   diag.Span
-	stmt diag.Span // the statement that binds it first
-	read bool
-	mute bool // never worth a warning: a parameter, a counter, one of several results
 }
 
 // resolve checks the names of a file.
@@ -159,61 +140,6 @@ func (r *resolver) body(b *syntax.Block, s *staticScope, test bool) {
 	}
 	r.close(s)
 	r.scope = nil
-}
-
-// dropUnread takes back the warnings about names whose statements have errors:
-// what is wrong there is said already.
-func (e *elaborator) dropUnread() {
-	var wrong []diag.Span
-	for _, d := range e.diags {
-		if d.Severity == diag.Error {
-			wrong = append(wrong, d.Span)
-		}
-	}
-	e.diags = slices.DeleteFunc(e.diags, func(w *diag.Diagnostic) bool {
-		stmt, ok := e.unread[w]
-		return ok && slices.ContainsFunc(wrong, func(s diag.Span) bool { return covers(stmt, s) })
-	})
-}
-
-// close warns of names that nothing has read.
-func (r *resolver) close(s *staticScope) {
-	for _, n := range s.order {
-		if n.read || n.mute || strings.HasPrefix(n.name, "_") {
-			continue
-		}
-		d := r.e.warnf("unused-name", n.at, "%s is never read", n.name)
-		r.e.unread[d] = n.stmt
-	}
-}
-
-func (s *staticScope) find(name string) *staticName {
-	for ; s != nil; s = s.outer {
-		if n := s.names[name]; n != nil {
-			return n
-		}
-	}
-	return nil
-}
-
-// bind adds a name, unless it is there already, in s or around it.
-func (s *staticScope) bind(name string, at diag.Span, mute bool) *staticName {
-	if n := s.find(name); n != nil {
-		return n
-	}
-	n := &staticName{name: name, at: at, mute: mute}
-	s.names[name] = n
-	s.order = append(s.order, n)
-	return n
-}
-
-// inner runs f in a scope inside the current one.
-func (r *resolver) inner(f func()) {
-	s := &staticScope{outer: r.scope, names: map[string]*staticName{}}
-	r.scope = s
-	f()
-	r.close(s)
-	r.scope = s.outer
 }
 
 func (r *resolver) block(b *syntax.Block) {
@@ -412,50 +338,4 @@ func (r *resolver) args(op *syntax.CallOp) {
 	for _, a := range op.Args {
 		r.expr(a.Value)
 	}
-}
-
-// name resolves a name and marks it as read.
-func (r *resolver) name(name string, at diag.Span, callee bool) {
-	if _, isDType := dtypeWord(name); isDType || r.known(name) {
-		return
-	}
-	r.e.unknownAmong(name, at, callee, func() []string { return r.visible(callee) })
-}
-
-func (r *resolver) known(name string) bool {
-	if n := r.scope.find(name); n != nil {
-		n.read = true
-		return true
-	}
-	if _, d, arg := r.space.find(name); arg != nil {
-		return true
-	} else if d != nil {
-		r.used[d] = true
-		return true
-	}
-	_, ok := builtin(name)
-	return ok
-}
-
-// visible lists what name could have meant.
-func (r *resolver) visible(callable bool) []string {
-	var names []string
-	for s := r.scope; s != nil; s = s.outer {
-		for n := range s.names {
-			names = append(names, n)
-		}
-	}
-	for s := r.space; s != nil; s = s.outer {
-		for n := range s.args {
-			names = append(names, n)
-		}
-		for n := range s.decls {
-			names = append(names, n)
-		}
-	}
-	if callable {
-		names = append(names, builtinNames()...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
