@@ -22,9 +22,21 @@ type Interp struct {
 // A Budget bounds what evaluation may use. It may be shared by calls that run
 // at the same time. A nil Budget has no bounds.
 type Budget struct {
-	Bytes int64        // of results that are still needed; 0: any number
-	Stop  func() error // asked before each value and round; an error ends the run
-	used  atomic.Int64
+	Bytes int64 // of results that are still needed and of scratch memory; 0: any number
+	// Stop, if set, is asked before each value and round, and by long evaluations
+	// now and then; an error ends the run.
+	Stop func() error
+	// Grow, if set, is asked when more bytes are to be in use than it has granted
+	// so far. It grants at least as many in all, and returns how many.
+	Grow func(want int64) (granted int64, err error)
+
+	used, granted atomic.Int64
+}
+
+// Reset makes the budget as good as new, with some bytes granted already.
+func (b *Budget) Reset(granted int64) {
+	b.used.Store(0)
+	b.granted.Store(granted)
 }
 
 // Take asks for n bytes.
@@ -32,11 +44,26 @@ func (b *Budget) Take(n int64) error {
 	if b == nil {
 		return nil
 	}
-	if used := b.used.Add(n); b.Bytes > 0 && used > b.Bytes {
+	used := b.used.Add(n)
+	err := b.allow(used, n)
+	if err != nil {
 		b.used.Add(-n)
+	}
+	return err
+}
+
+func (b *Budget) allow(used, n int64) error {
+	if b.Bytes > 0 && used > b.Bytes {
 		return Errorf("limit", "needs %d bytes more, but %d of %d are in use", n, used-n, b.Bytes)
 	}
-	return nil
+	if b.Grow == nil || used <= b.granted.Load() {
+		return nil
+	}
+	granted, err := b.Grow(used)
+	if err == nil {
+		b.granted.Store(granted)
+	}
+	return err
 }
 
 // Give returns n bytes.

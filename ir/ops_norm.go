@@ -120,31 +120,10 @@ func logSoftmaxRow(_ *Call, dst, src []float64) {
 }
 
 func l2Row(c *Call, dst, src []float64) {
-	length := max(euclid(src), c.Float("eps"))
+	length := max(euclid(func(yield func([]float64) bool) { yield(src) }), c.Float("eps"))
 	for i, v := range src {
 		dst[i] = v / length
 	}
-}
-
-// euclid is the length of a vector. Where the squares leave the range in which
-// float64 is exact to its last bit, they are scaled by the largest element.
-func euclid(src []float64) float64 {
-	s, top := 0.0, 0.0
-	for _, v := range src {
-		s += float64(v * v)
-		top = max(top, math.Abs(v))
-	}
-	switch {
-	case s > 1e-280 && s < math.Inf(1):
-		return math.Sqrt(s)
-	case top == 0 || top-top != 0: // infinite or NaN
-		return top
-	}
-	s = 0
-	for _, v := range src {
-		s += float64((v / top) * (v / top))
-	}
-	return top * math.Sqrt(s)
 }
 
 // standardize brings a row to mean 0 and variance 1.

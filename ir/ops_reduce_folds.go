@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"iter"
 	"math"
 
 	"github.com/npulang/npu/ir/tensor"
@@ -57,31 +58,32 @@ func norm1[W wide](abs func(W) W) fold[W, W] {
 
 func mean(c *Call, l *line[float64]) float64 { return sum(c, l) / float64(l.n) }
 
-// norm2 scales by the largest element when the squares leave the range in
-// which float64 is exact to its last bit.
-func norm2(c *Call, l *line[float64]) float64 {
-	s := sumSquare(c, l)
-	if s > 1e-280 && s < math.Inf(1) {
-		return math.Sqrt(s)
+func norm2(_ *Call, l *line[float64]) float64 { return euclid(l.chunks) }
+
+// euclid is the length of a vector that is seen in chunks. Where the squares
+// leave the range in which float64 is exact to its last bit, they are scaled by
+// the largest element.
+func euclid(chunks iter.Seq[[]float64]) float64 {
+	s, top := 0.0, 0.0
+	for part := range chunks {
+		for _, v := range part {
+			s += float64(v * v)
+			top = max(top, math.Abs(v))
+		}
 	}
-	top := largest(lowFloat)(c, &line[float64]{l.t, width[float64]{load: loadAbs}, l.at, l.n, make([]float64, chunk)})
-	if l.n == 0 || top == 0 || top-top != 0 {
-		return max(top, 0)
+	switch {
+	case s > 1e-280 && s < math.Inf(1):
+		return math.Sqrt(s)
+	case top == 0 || top-top != 0: // infinite or NaN
+		return top
 	}
 	s = 0
-	for part := range l.chunks {
+	for part := range chunks {
 		for _, v := range part {
 			s += float64((v / top) * (v / top))
 		}
 	}
 	return top * math.Sqrt(s)
-}
-
-func loadAbs(t *tensor.T, dst []float64, at int) {
-	t.LoadFloats(dst, at)
-	for i, v := range dst {
-		dst[i] = math.Abs(v)
-	}
 }
 
 // variance takes two passes: the mean first, so that nothing cancels.

@@ -1,7 +1,8 @@
 package ir
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/npulang/npu/ir/diag"
@@ -103,7 +104,7 @@ func (p *parser) dimAtom() Dim {
 func (p *parser) dimCall(name token) Dim {
 	fn := DimFuncs[name.text]
 	if fn == nil {
-		p.fail(name, "bad-ir", "unknown function %s of dimensions", name.text).suggest(name.text, dimFuncNames())
+		p.fail(name, "bad-ir", "unknown function %s of dimensions", name.text).suggest(name.text, slices.Sorted(maps.Keys(DimFuncs)))
 		return Dim{}
 	}
 	p.expect("(")
@@ -112,13 +113,4 @@ func (p *parser) dimCall(name token) Dim {
 	b := p.dim()
 	p.expect(")")
 	return fn(a, b)
-}
-
-func dimFuncNames() []string {
-	var names []string
-	for name := range DimFuncs {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
 }

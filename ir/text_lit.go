@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/npulang/npu/ir/tensor"
 )
 
 // litTexts prints a literal by its kind. How it is read is decided by the kind
@@ -50,22 +52,15 @@ func intsText(ns []int64) string {
 
 // floatText is the shortest form that reads back as the same float, with a
 // point or an exponent, so that it is not taken for an integer.
-func floatText(f float64) string { return pointed(strconv.FormatFloat(f, 'g', -1, 64)) }
+func floatText(f float64) string { return pointed(tensor.FormatFloat(tensor.F64, f)) }
 
-// pointed gives a printed float its point, and special values our words.
+// pointed gives a printed float its point, unless it has one or an exponent or
+// is nan or inf.
 func pointed(s string) string {
-	switch s {
-	case "NaN":
-		return "nan"
-	case "+Inf":
-		return "inf"
-	case "-Inf":
-		return "-inf"
+	if strings.ContainsAny(s, ".en") {
+		return s
 	}
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s
+	return s + ".0"
 }
 
 func stringText(s string) string {

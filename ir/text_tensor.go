@@ -76,35 +76,13 @@ func uniform(t *tensor.T) bool {
 	return bytes.Equal(t.Data[size:], t.Data[:len(t.Data)-size])
 }
 
-// elementText prints one element in the shortest form of its dtype.
+// elementText prints one element in the shortest form of its dtype, a float
+// with a point or an exponent.
 func elementText(t *tensor.T, i int) string {
-	switch t.DType {
-	case tensor.F64:
-		return floatText(t.FloatAt(i))
-	case tensor.F32:
-		return pointed(strconv.FormatFloat(t.FloatAt(i), 'g', -1, 32))
-	case tensor.F16, tensor.BF16:
-		return halfText(t.DType, t.FloatAt(i))
-	case tensor.U64:
-		return strconv.FormatUint(t.UintAt(i), 10)
-	case tensor.Bool:
-		return strconv.FormatBool(t.BoolAt(i))
+	if t.DType.IsFloat() {
+		return pointed(t.Text(i))
 	}
-	return strconv.FormatInt(t.IntAt(i), 10)
-}
-
-// halfText finds the fewest digits that round to f, which is an element of d.
-func halfText(d tensor.DType, f float64) string {
-	one := tensor.New(d)
-	for digits := 1; ; digits++ {
-		s := strconv.FormatFloat(f, 'g', digits, 64)
-		v, _ := strconv.ParseFloat(s, 64)
-		one.SetFloat(0, v)
-		// 17 digits tell any two float64 apart.
-		if digits == 17 || one.FloatAt(0) == f {
-			return pointed(strconv.FormatFloat(v, 'g', -1, 64))
-		}
-	}
+	return t.Text(i)
 }
 
 // tensor reads the elements of a tensor of a type that is known.

@@ -26,14 +26,10 @@ func (n number) float() float64 {
 }
 
 func (n number) String() string {
-	if !n.isFloat {
-		return strconv.FormatInt(n.i, 10)
+	if n.isFloat {
+		return ir.FloatLit(n.f).String()
 	}
-	text := strconv.FormatFloat(n.f, 'g', -1, 64)
-	if strings.ContainsAny(text, ".eIN") {
-		return strings.ToLower(strings.TrimPrefix(text, "+"))
-	}
-	return text + ".0"
+	return strconv.FormatInt(n.i, 10)
 }
 
 // tensor is the number as a scalar of dtype d, if d can hold it: an integer
