@@ -17,6 +17,9 @@ type Call struct {
 	Known  []*tensor.T // values of arguments that are known (nil: unknown); may be shorter than In
 	Env    Env         // what Bind put for the symbols; regions need it
 	Budget *Budget     // what Eval may use; nil: anything
+	// Into is memory for the results of Eval: tensors of the types in Out that
+	// share none with the arguments. Nil: Eval makes new ones.
+	Into []*tensor.T
 }
 
 // Attr returns the attribute of that name. It panics on a name that the row

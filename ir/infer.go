@@ -142,8 +142,15 @@ func broadcastAll(c *Call) ([]Dim, error) {
 	return shape, nil
 }
 
-// results allocates the tensors of a bound call's results.
+// results gives the tensors of a bound call's results, all zero, and once only:
+// a second time they are the same where Call.Into says where they lie.
 func results(c *Call) []*tensor.T {
+	if c.Into != nil {
+		for _, t := range c.Into {
+			clear(t.Data)
+		}
+		return c.Into
+	}
 	out := make([]*tensor.T, len(c.Out))
 	for i, t := range c.Out {
 		out[i] = tensor.New(t.DType, t.Ints()...)

@@ -49,9 +49,20 @@ type Attr struct {
 	Default  Lit      // None with Required false: may be absent
 	Required bool     // has no default
 	Values   []string // allowed values of a KString
+	Axis     AxisOf   // set if it holds axes
 	Variadic bool     // a KDims or KInts that calls may write as the last arguments: reshape(x, B, 4)
 	Doc      string
 }
+
+// AxisOf tells which axes an attribute counts: of the first argument or of the
+// first result. A negative number counts from the end of these.
+type AxisOf uint8
+
+const (
+	NoAxis AxisOf = iota
+	OfArgument
+	OfResult
+)
 
 // A RegionDecl declares one body of an operator.
 type RegionDecl struct {

@@ -18,7 +18,7 @@ var (
 		Doc:  "the slices of x along an axis that i lists (numpy.take)",
 		Args: []string{"x", "i"},
 		Attrs: []Attr{
-			{Name: "axis", Kind: KInt, Default: IntLit(0), Doc: "the axis that is indexed; in the result the axes of i stand there"},
+			{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(0), Doc: "the axis that is indexed; in the result the axes of i stand there"},
 		},
 		Infer: inferGather, Cost: costPick, Eval: evalGather, Sample: sampleGather,
 	})
@@ -32,7 +32,7 @@ var (
 		Name: "take_along", Group: "index", Class: Move, Unit: DMA,
 		Doc:   "for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast",
 		Args:  []string{"x", "i"},
-		Attrs: []Attr{{Name: "axis", Kind: KInt, Required: true, Doc: "the axis that is indexed"}},
+		Attrs: []Attr{{Name: "axis", Kind: KInt, Axis: OfArgument, Required: true, Doc: "the axis that is indexed"}},
 		Infer: inferTakeAlong, Cost: costPick, Eval: evalTakeAlong, Sample: sampleTakeAlong,
 	})
 	GatherND = row(Op{
@@ -49,7 +49,7 @@ var (
 		Attrs: []Attr{
 			{Name: "n", Kind: KDim, Required: true, Doc: "size of the new axis; an index counts from its end when negative, and is an error outside"},
 			dtypeF32,
-			{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "where the new axis stands in the result"},
+			{Name: "axis", Kind: KInt, Axis: OfResult, Default: IntLit(-1), Doc: "where the new axis stands in the result"},
 			{Name: "on", Kind: KNum, Default: DimLit(N(1)), Doc: "the value at the position"},
 			{Name: "off", Kind: KNum, Default: DimLit(N(0)), Doc: "the value elsewhere"},
 		},

@@ -19,7 +19,7 @@ var (
 		Doc:  "x, and each element of u at the position along the axis that i says (ONNX ScatterElements)",
 		Args: []string{"x", "i", "u"},
 		Attrs: []Attr{
-			{Name: "axis", Kind: KInt, Required: true, Doc: "the axis that is indexed"},
+			{Name: "axis", Kind: KInt, Axis: OfArgument, Required: true, Doc: "the axis that is indexed"},
 			reduceAttr,
 		},
 		Infer: inferScatter, Eval: evalScatter, Sample: sampleScatter,

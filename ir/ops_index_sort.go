@@ -12,7 +12,7 @@ import (
 // and -0 equals 0, as in NumPy and PyTorch; equals keep their order, whichever
 // the direction.
 
-var lastAxis = Attr{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "the axis along which"}
+var lastAxis = Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis along which"}
 
 var descendingAttr = Attr{Name: "descending", Kind: KBool, Default: BoolLit(false), Doc: "the largest first"}
 

@@ -13,16 +13,16 @@ var epsAttr = number("eps", 1e-5, "added to the variance")
 // are those of the row as it is: divided by the number of elements.
 var (
 	Softmax = alongAxis("softmax", "exp(x) divided by its sum along axis, without overflow; NaN where every element is -inf", softmaxRow,
-		Attr{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "the axis that sums to one"})
+		Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis that sums to one"})
 	LogSoftmax = alongAxis("log_softmax", "log(softmax(x)) without overflow", logSoftmaxRow,
-		Attr{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "the axis whose exponentials sum to one"})
+		Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis whose exponentials sum to one"})
 	L2Normalize = alongAxis("l2_normalize", "x divided by its Euclidean length along axis, at least eps", l2Row,
-		Attr{Name: "axis", Kind: KInt, Default: IntLit(-1), Doc: "the axis of the vectors"}, number("eps", 1e-12, "smallest divisor"))
+		Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis of the vectors"}, number("eps", 1e-12, "smallest divisor"))
 
 	LayerNorm = norm(Op{
 		Name: "layernorm", Args: []string{"x", "weight?", "bias?"},
 		Doc:    "(x - mean) / sqrt(variance + eps) over the given axes, times weight, plus bias; both have the sizes of these axes, in the order given",
-		Attrs:  []Attr{{Name: "axis", Kind: KInts, Default: IntsLit(-1), Doc: "just the axes that are normalised"}, epsAttr},
+		Attrs:  []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Default: IntsLit(-1), Doc: "just the axes that are normalised"}, epsAttr},
 		Infer:  inferLayerNorm,
 		Eval:   evalLayerNorm,
 		Sample: sampleLayerNorm,

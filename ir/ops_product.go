@@ -162,7 +162,7 @@ func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	if len(in) > 2 && in[2] != nil {
-		return evalAdd(c, out, in[2])
+		additions[out.DType.Kind()](c, out, []*tensor.T{out, in[2]})
 	}
 	return one(out), nil
 }

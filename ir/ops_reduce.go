@@ -9,7 +9,7 @@ import (
 
 var (
 	keepAttr  = Attr{Name: "keepdims", Kind: KBool, Default: BoolLit(false), Doc: "leave the reduced axes, with size 1"}
-	axisAttrs = []Attr{{Name: "axis", Kind: KInts, Doc: "the axis or axes to reduce; absent: all"}, keepAttr}
+	axisAttrs = []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Doc: "the axis or axes to reduce; absent: all"}, keepAttr}
 )
 
 // Reductions: axis is one axis or a list; absent means all, an empty list
@@ -143,7 +143,7 @@ func withoutAxes(shape []Dim, axes []int, keep bool) []Dim {
 // extremum is argmax or argmin: over one axis, or over all elements in the
 // order of memory.
 func extremum(name, doc string, f folds) *Op {
-	attrs := []Attr{{Name: "axis", Kind: KInt, Doc: "the axis to search along; absent: all elements, counted in memory order"}, keepAttr}
+	attrs := []Attr{{Name: "axis", Kind: KInt, Axis: OfArgument, Doc: "the axis to search along; absent: all elements, counted in memory order"}, keepAttr}
 	return row(Op{
 		Name: name, Doc: doc, Group: "reduction", Class: Reduce, Args: []string{"x"}, Over: Numbers, Attrs: attrs, Cost: costInput,
 		Infer: func(c *Call) ([]Type, error) {
@@ -195,7 +195,7 @@ func checkNotEmpty(c *Call, axes []int) error {
 func cumulative(name, doc string, f rowLoop[float64], i rowLoop[int64]) *Op {
 	return row(Op{
 		Name: name, Doc: doc, Group: "reduction", Class: Reduce, Args: []string{"x"}, Over: Numbers,
-		Attrs: []Attr{{Name: "axis", Kind: KInt, Required: true, Doc: "the axis to run along"}},
+		Attrs: []Attr{{Name: "axis", Kind: KInt, Axis: OfArgument, Required: true, Doc: "the axis to run along"}},
 		Infer: inferAlongAxis,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			axis, err := axisOf(c.Int("axis"), len(in[0].Shape))

@@ -23,8 +23,8 @@ var (
 		Doc:  "the axes start to end made one axis; a scalar becomes a vector of one",
 		Args: []string{"x"},
 		Attrs: []Attr{
-			{Name: "start", Kind: KInt, Default: IntLit(1), Doc: "first axis to join"},
-			{Name: "end", Kind: KInt, Default: IntLit(-1), Doc: "last axis to join"},
+			{Name: "start", Kind: KInt, Axis: OfArgument, Default: IntLit(1), Doc: "first axis to join"},
+			{Name: "end", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "last axis to join"},
 		},
 		Infer: inferFlatten, Cost: costMove, Eval: evalView, Sample: sampleFlatten,
 	})
@@ -32,21 +32,21 @@ var (
 		Name: "transpose", Aliases: []string{"permute"}, Group: "shape", Class: Move, Unit: DMA,
 		Doc:   "the axes in another order",
 		Args:  []string{"x"},
-		Attrs: []Attr{{Name: "perm", Kind: KInts, Variadic: true, Doc: "for each axis of the result the axis of x it comes from; absent: the last two change places"}},
+		Attrs: []Attr{{Name: "perm", Kind: KInts, Axis: OfArgument, Variadic: true, Doc: "for each axis of the result the axis of x it comes from; absent: the last two change places"}},
 		Infer: inferTranspose, Cost: costMove, Eval: evalTranspose, Sample: sampleTranspose,
 	})
 	Squeeze = row(Op{
 		Name: "squeeze", Group: "shape", Class: Move, Unit: DMA, Flags: View,
 		Doc:   "without axes of size 1",
 		Args:  []string{"x"},
-		Attrs: []Attr{{Name: "axis", Kind: KInts, Doc: "the axes to drop; absent: all whose size is the literal 1"}},
+		Attrs: []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Doc: "the axes to drop; absent: all whose size is the literal 1"}},
 		Infer: inferSqueeze, Cost: costMove, Eval: evalView, Sample: sampleSqueeze,
 	})
 	Unsqueeze = row(Op{
 		Name: "unsqueeze", Group: "shape", Class: Move, Unit: DMA, Flags: View,
 		Doc:   "with new axes of size 1",
 		Args:  []string{"x"},
-		Attrs: []Attr{{Name: "axis", Kind: KInts, Required: true, Doc: "where the new axes stand in the result"}},
+		Attrs: []Attr{{Name: "axis", Kind: KInts, Axis: OfResult, Required: true, Doc: "where the new axes stand in the result"}},
 		Infer: inferUnsqueeze, Cost: costMove, Eval: evalView, Sample: sampleUnsqueeze,
 	})
 	Expand = row(Op{

@@ -12,7 +12,7 @@ import (
 // costs memory before anything is known to be right.
 const MaxParts = 1 << 14
 
-var axis0 = Attr{Name: "axis", Kind: KInt, Default: IntLit(0), Doc: "the axis along which"}
+var axis0 = Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(0), Doc: "the axis along which"}
 
 var (
 	Concat = row(Op{
@@ -26,7 +26,7 @@ var (
 		Name: "stack", Group: "shape", Class: Move, Unit: DMA,
 		Doc:   "tensors of one shape behind each other along a new axis",
 		Args:  []string{"xs..."},
-		Attrs: []Attr{{Name: "axis", Kind: KInt, Default: IntLit(0), Doc: "where the new axis stands in the result"}},
+		Attrs: []Attr{{Name: "axis", Kind: KInt, Axis: OfResult, Default: IntLit(0), Doc: "where the new axis stands in the result"}},
 		Infer: inferStack, Cost: costMove, Eval: evalStack, Sample: sampleStack,
 	})
 	Split = row(Op{
@@ -63,7 +63,7 @@ var (
 		Args: []string{"x"},
 		Attrs: []Attr{
 			{Name: "n", Kind: KDim, Required: true, Doc: "how often"},
-			{Name: "axis", Kind: KInt, Doc: "the axis; absent: x is taken as a vector"},
+			{Name: "axis", Kind: KInt, Axis: OfArgument, Doc: "the axis; absent: x is taken as a vector"},
 		},
 		Infer: inferRepeat, Cost: costMove, Eval: evalRepeat, Sample: sampleRepeat,
 	})

@@ -20,7 +20,7 @@ var (
 		Attrs: []Attr{
 			{Name: "starts", Kind: KDims, Required: true, Doc: "the first position along each axis; a negative constant counts from the end"},
 			{Name: "ends", Kind: KDims, Required: true, Doc: "the first position that is left out; a constant of 2**41 or more, or of -2**41 or less, is as far as there is"},
-			{Name: "axes", Kind: KInts, Doc: "the axes; absent: the first ones"},
+			{Name: "axes", Kind: KInts, Axis: OfArgument, Doc: "the axes; absent: the first ones"},
 			{Name: "steps", Kind: KInts, Doc: "the steps, not 0; absent: 1"},
 		},
 		Infer: inferSlice, Cost: costPick, Eval: evalSlice, Sample: sampleSlice,
@@ -29,7 +29,7 @@ var (
 		Name: "flip", Group: "shape", Class: Move, Unit: DMA,
 		Doc:   "in reverse order along the axes",
 		Args:  []string{"x"},
-		Attrs: []Attr{{Name: "axis", Kind: KInts, Doc: "the axes; absent: all"}},
+		Attrs: []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Doc: "the axes; absent: all"}},
 		Infer: inferFlip, Cost: costMove, Eval: evalFlip, Sample: sampleFlip,
 	})
 	Roll = row(Op{
@@ -38,7 +38,7 @@ var (
 		Args: []string{"x"},
 		Attrs: []Attr{
 			{Name: "shift", Kind: KDims, Required: true, Doc: "how far, one for each axis or one for all"},
-			{Name: "axis", Kind: KInts, Doc: "the axes; absent: x is taken as a vector"},
+			{Name: "axis", Kind: KInts, Axis: OfArgument, Doc: "the axes; absent: x is taken as a vector"},
 		},
 		Infer: inferRoll, Cost: costMove, Eval: evalRoll, Sample: sampleRoll,
 	})

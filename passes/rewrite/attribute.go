@@ -76,17 +76,8 @@ func (a *arguments) list(i int, elems []syntax.Expr, at diag.Span) {
 	}
 }
 
-// sameAttr reports whether two values of the attribute i of op mean the same for
-// a first argument of that rank: an axis counted from the end is the one counted
-// from the front.
-func sameAttr(op *ir.Op, i int, a, b ir.Lit, rank int) bool {
-	if op.Attrs[i].Name == "axis" || op.Attrs[i].Name == "axes" {
-		a, b = fromFront(a, rank), fromFront(b, rank)
-	}
-	return sameLit(a, b)
-}
-
-// fromFront counts axes from the front.
+// fromFront counts axes from the front, so that one axis has one number: -1
+// among three is 2. A rank of 0 leaves everything as it is.
 func fromFront(l ir.Lit, rank int) ir.Lit {
 	wrap := func(n int64) int64 {
 		if n < 0 {
@@ -94,10 +85,11 @@ func fromFront(l ir.Lit, rank int) ir.Lit {
 		}
 		return n
 	}
-	switch l.Kind {
-	case ir.KInt:
+	switch {
+	case rank == 0:
+	case l.Kind == ir.KInt:
 		l.Int = wrap(l.Int)
-	case ir.KInts:
+	case l.Kind == ir.KInts:
 		l.Ints = slices.Clone(l.Ints)
 		for i := range l.Ints {
 			l.Ints[i] = wrap(l.Ints[i])

@@ -186,29 +186,24 @@ func (s *search) args(ns []*node, vs []*ir.Value, rest func() bool) bool {
 func (s *search) attrs(n *node, v *ir.Value, i int, rest func() bool) bool {
 	for ; i < len(n.attrs); i++ {
 		if a := n.attrs[i]; a.named {
-			b := bound{owner: v, lit: s.canonical(n.op, i, v), set: true}
+			b := bound{owner: v, lit: fromFront(v.Attrs[i], countedAxes(v, n.op.Attrs[i].Axis)), set: true}
 			return s.name(a.id, b, func() bool { return s.attrs(n, v, i+1, rest) })
 		}
-		if !sameAttr(n.op, i, n.attrs[i].lit, v.Attrs[i], rank(v)) {
+		rank := countedAxes(v, n.op.Attrs[i].Axis)
+		if !sameLit(fromFront(n.attrs[i].lit, rank), fromFront(v.Attrs[i], rank)) {
 			return false
 		}
 	}
 	return rest()
 }
 
-// canonical is an attribute as names bind it: axes counted from the front, so
-// that one name can stand for the same axis twice.
-func (s *search) canonical(op *ir.Op, i int, v *ir.Value) ir.Lit {
-	if op.Attrs[i].Name == "axis" || op.Attrs[i].Name == "axes" {
-		return fromFront(v.Attrs[i], rank(v))
-	}
-	return v.Attrs[i]
-}
-
-// rank is that of the first argument, from which axes count.
-func rank(v *ir.Value) int {
-	if len(v.Args) > 0 && v.Args[0] != nil {
+// countedAxes is how many axes an attribute of v counts; 0 if it holds none.
+func countedAxes(v *ir.Value, axis ir.AxisOf) int {
+	switch {
+	case axis == ir.OfResult:
+		return v.Type.Rank()
+	case axis == ir.OfArgument && len(v.Args) > 0 && v.Args[0] != nil:
 		return v.Args[0].Type.Rank()
 	}
-	return v.Type.Rank()
+	return 0
 }
