@@ -246,7 +246,16 @@ func (e *elaborator) joinValues(s *syntax.IfStmt, cond tensorVal, sides [2]side,
 }
 
 func (e *elaborator) bindJoined(j joined, v value) {
-	home, _ := e.act.scope.home(j.name)
+	home, stuck := e.act.scope.home(j.name)
+	if stuck != nil {
+		id := syntax.Ident{Name: j.name}
+		id.At = j.vals[0].at
+		if id.At == stuck.at {
+			id.At = j.vals[1].at
+		}
+		e.notCarried(id, stuck)
+		v = poison{}
+	}
 	home.set(j.name, v, j.vals[0].at)
 }
 

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"io/fs"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -70,6 +71,9 @@ func Load(src *diag.Source, opts Options) (*Unit, diag.List) {
 		}
 	})
 	e.dropUnread()
+	slices.SortStableFunc(e.diags, func(a, b *diag.Diagnostic) int {
+		return boolInt(a.Span.Src != src) - boolInt(b.Span.Src != src)
+	})
 	return e.unit, e.diags.Sort()
 }
 

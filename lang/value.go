@@ -192,15 +192,6 @@ type operand struct {
 	at  diag.Span
 }
 
-func poisoned(ops []operand) bool {
-	for _, o := range ops {
-		if isPoison(o.val) {
-			return true
-		}
-	}
-	return false
-}
-
 // text is the source under a span.
 func text(s diag.Span) string {
 	if s.Src == nil || s.Start > s.End || s.End > len(s.Src.Text) {
