@@ -34,8 +34,9 @@ type Op struct {
 	// Cost counts work of a call without symbols. Nil: one flop an element of
 	// the first result, and the bytes of arguments and results.
 	Cost func(*Call) Cost
-	// Eval computes a call without symbols. Arguments are not written to;
-	// results are new tensors of the types in Out. An absent argument is nil.
+	// Eval computes a call without symbols. Arguments are not written to, and
+	// results, of the types in Out, share no memory with them. An absent
+	// argument is nil.
 	Eval func(*Call, ...*tensor.T) ([]*tensor.T, error)
 	// Sample makes a random legal call without symbols: In, Attrs, and Known
 	// for arguments that cannot be just any values.

@@ -122,6 +122,11 @@ func evalAttention(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if out[0].Len() == 0 {
 		return out, nil
 	}
+	giveBack, err := borrow(c, t*(d+e))
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	a := &attending{
 		scale: 1 / math.Sqrt(float64(d)), causal: c.Bool("causal"), kvHead: -1,
 		q: make([]float64, d), k: make([]float64, t*d), v: make([]float64, t*e), p: make([]float64, t), y: make([]float64, e),
@@ -223,7 +228,8 @@ func (a *attending) applyMask(i int) {
 	}
 }
 
-// costAttention counts both products.
+// costAttention counts both products. They can be far larger than what the call
+// reads and makes.
 func costAttention(c *Call) Cost {
 	cost := DefaultCost(c, 1)
 	q, k, v := c.In[0], c.In[1], c.In[2]
@@ -232,7 +238,7 @@ func costAttention(c *Call) Cost {
 	t, _ := k.Shape[n-2].Const()
 	d, _ := q.Shape[n-1].Const()
 	e, _ := v.Shape[n-1].Const()
-	cost.Flops = 2 * rows * t * (d + e)
+	cost.Flops = satMul(satMul(2*t, d+e), rows)
 	return cost
 }
 

@@ -152,6 +152,11 @@ func inferLinear(c *Call) ([]Type, error) {
 func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out, x, w := results(c)[0], in[0], in[1]
 	n, k := w.Shape[0], w.Shape[1]
+	giveBack, err := borrow(c, len(w.Data)/8)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	wt := tensor.New(w.DType, k, n)
 	copyView(wt, dense(wt), w, view{0, []int{1, k}}, wt.Shape)
 	rows := 1
