@@ -46,7 +46,7 @@ func (f *file) compare(t *testing.T) (changed bool) {
 		if testing.Verbose() {
 			t.Logf("%s\n%s", section.Name, got)
 		}
-		if f.isHeader(got) {
+		if hasHeader(got) {
 			t.Errorf("%s: %s holds a line that would begin a section", f.path, section.Name)
 		}
 		if string(section.Data) == got {
@@ -62,9 +62,9 @@ func (f *file) compare(t *testing.T) (changed bool) {
 	return changed
 }
 
-// isHeader reports whether a text has a line that txtar would take as the
+// hasHeader reports whether a text has a line that txtar would take as the
 // beginning of a section.
-func (f *file) isHeader(text string) bool { return len(txtar.Parse([]byte(text)).Files) > 0 }
+func hasHeader(text string) bool { return len(txtar.Parse([]byte(text)).Files) > 0 }
 
 func (f *file) write(t *testing.T) {
 	if err := os.WriteFile(filepath.FromSlash(f.name)+".txtar", txtar.Format(f.archive), 0o644); err != nil {
