@@ -8,57 +8,91 @@ import (
 	"github.com/npulang/npu"
 )
 
-// sourceFlags name a program and how to read it.
+// sourceFlags name a program.
 type sourceFlags struct {
-	File      string `arg:"" help:"Script (.npu), IR text (.ir) or compiled program (.npuc); - is standard input."`
-	Graph     string `help:"Graph to take; default: main, else the only one." placeholder:"NAME"`
-	Root      string `help:"Folder above which imports may not reach; default: the script's." placeholder:"DIR"`
-	Opt       string `short:"O" enum:",0,2" default:"" help:"Optimisation: -O0 does only what correctness needs, -O2 (default) all." placeholder:"LEVEL"`
-	MaxMemory string `help:"Most memory that compiling and running may take, as 2GiB; default: half the machine's." placeholder:"SIZE"`
+	File string `arg:"" name:"FILE" help:"Script (.npu), IR text (.ir) or compiled program (.npuc); - is standard input."`
+	Root string `help:"Folder that imports may not leave; default: the folder of FILE." placeholder:"DIR"`
 }
+
+// stdin is how messages name standard input.
+const stdin = "<stdin>"
 
 // source opens the program that the flags name.
-func (f *sourceFlags) source(std streams) npu.Source {
-	if f.File == "-" {
-		return npu.Reader("-", std.in)
+func (f *sourceFlags) source(std streams) npu.Source { return sourceOf(f.File, std) }
+
+func sourceOf(file string, std streams) npu.Source {
+	if file == "-" {
+		return npu.Reader(stdin, std.in)
 	}
-	return npu.File(f.File)
+	return npu.File(file)
 }
 
-// options turns the flags into the compiler's options.
-func (f *sourceFlags) options() (npu.Options, error) {
-	opts := npu.Options{Graph: f.Graph, Root: f.Root}
-	if f.Opt != "" {
-		opts.Level = npu.Level("O" + f.Opt)
+// graphFlags choose a graph and how much the compiler does with it.
+type graphFlags struct {
+	Graph string `help:"Graph to take; default: main, else the only one." placeholder:"NAME"`
+	Opt   string `short:"O" help:"Optimisation: -O0 does only what correctness needs, -O2 (default) everything." placeholder:"LEVEL"`
+}
+
+// add puts graph and level into the compiler's options.
+func (f *graphFlags) add(opts *npu.Options) (err error) {
+	opts.Graph = f.Graph
+	opts.Level, err = parseLevel(f.Opt)
+	return err
+}
+
+// levels are what may stand after -O.
+var levels = map[string]npu.Level{"": "", "0": npu.O0, "2": npu.O2}
+
+func parseLevel(text string) (npu.Level, error) {
+	level, ok := levels[text]
+	if !ok {
+		return "", usage("-O%s: the levels are -O0 and -O2", text)
 	}
-	n, err := parseSize(f.MaxMemory)
-	opts.MaxMemory = n
-	return opts, err
+	return level, nil
+}
+
+// memoryFlag bounds what a run may take.
+type memoryFlag struct {
+	MaxMemory string `help:"Most memory that a run may take, as 512MiB or 2G; default: half the machine's." placeholder:"SIZE"`
+}
+
+func (f *memoryFlag) add(opts *npu.Options) (err error) {
+	opts.MaxMemory, err = parseSize(f.MaxMemory)
+	return err
 }
 
 // weightFlags say where a program's weights come from.
 type weightFlags struct {
-	Weights       string   `help:"Weights file (.safetensors or .npz); default: the script's own." placeholder:"FILE"`
-	RandomWeights bool     `help:"Make random weights, for trying and measuring."`
-	WeightsPrefix string   `help:"Cut this off the names in the weights file; names without it are left aside." placeholder:"PREFIX"`
-	Rename        []string `help:"Replace the words OLD by NEW in the names of the weights file; may be repeated." sep:"none" placeholder:"OLD=NEW"`
-	Strict        bool     `help:"Weights that nothing asks for are an error."`
-	Seed          uint64   `help:"Seed of random weights and inputs." default:"0"`
+	Weights       string   `help:"Weights file (.safetensors or .npz); default: the one that the script names." placeholder:"FILE"`
+	RandomWeights bool     `help:"Make up all weights from --seed, for trying and measuring."`
+	WeightsPrefix string   `help:"Cut PREFIX off the names in the weights file; names without it are left aside." placeholder:"PREFIX"`
+	Rename        []string `help:"Read OLD as NEW in the names in the weights file; both are whole words between dots. May be repeated." sep:"none" placeholder:"OLD=NEW"`
+	Strict        bool     `help:"Make weights that nothing asks for an error rather than a warning."`
+	Seed          uint64   `help:"Seed of all that is random; default: 0." placeholder:"N"`
 }
 
-// add puts the weights into the compiler's options.
-func (f *weightFlags) add(opts *npu.Options) error {
-	if f.RandomWeights && f.Weights != "" {
+// addTo returns what puts the weights into the compiler's options, for the
+// program of a file.
+func (f *weightFlags) addTo(file string, std streams) func(*npu.Options) error {
+	return func(opts *npu.Options) error { return f.add(opts, file, std) }
+}
+
+func (f *weightFlags) add(opts *npu.Options, file string, std streams) error {
+	switch {
+	case f.RandomWeights && f.Weights != "":
 		return usage("--weights and --random-weights exclude each other")
-	}
-	if f.Weights != "" {
+	case f.Weights == "-" && file == "-":
+		return usage("the program and its weights cannot both come from standard input")
+	case f.Weights == "-":
+		opts.Weights = npu.WeightsReader(stdin, std.in)
+	case f.Weights != "":
 		opts.Weights = npu.WeightsFile(f.Weights)
 	}
 	opts.RandomWeights, opts.Seed = f.RandomWeights, f.Seed
 	opts.WeightsPrefix, opts.Strict = f.WeightsPrefix, f.Strict
 	for _, r := range f.Rename {
 		from, to, ok := strings.Cut(r, "=")
-		if !ok {
+		if !ok || from == "" {
 			return usage("--rename %s: write OLD=NEW", r)
 		}
 		opts.Rename = append(opts.Rename, npu.Rename{Old: from, New: to})
@@ -68,7 +102,7 @@ func (f *weightFlags) add(opts *npu.Options) error {
 
 // dimFlags bind symbolic dimensions.
 type dimFlags struct {
-	Dim []string `help:"Size of a symbolic dimension; may be repeated." sep:"none" placeholder:"NAME=N"`
+	Dim []string `help:"Take N as the size of the symbolic dimension NAME. May be repeated." sep:"none" placeholder:"NAME=N"`
 }
 
 func (f *dimFlags) dims() (map[string]int64, error) {

@@ -4,25 +4,26 @@
 //	npu run examples/mlp.npu
 //	npu help
 //
-// Exit codes: 0 fine; 1 the user's program or data is wrong; 2 wrong usage;
-// 3 a fault of npu itself.
+// Exit codes: 0 fine; 1 the user's program or data is wrong, or the run was
+// interrupted; 2 wrong usage; 3 a fault of npu itself.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"os/signal"
+	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/npulang/npu"
 	"golang.org/x/term"
 )
 
 // cli is the command line: one field a command.
 type cli struct {
-	Errors string `enum:"text,json" default:"text" help:"Form of diagnostics on standard error: text, or json (one object a line)."`
+	Errors string `enum:"text,json" default:"text" placeholder:"text|json" help:"How to print errors and warnings: text (default), or json, one object a line."`
 
 	Run     runCmd     `cmd:"" help:"Compile and run a graph, print its results."`
 	Check   checkCmd   `cmd:"" help:"Report the mistakes of a program; needs no weights."`
@@ -44,65 +45,60 @@ const (
 	exitBug   = 3
 )
 
-// streams are where a command reads and writes, so that each can be tested.
+// streams are where a command reads and writes.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	progress *progress
 }
 
+// grace is how long a command may take to end by itself once it is
+// interrupted. A run stops at its next task; the compiler does not look up.
+const grace = time.Second
+
 func main() {
-	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	std := streams{os.Stdin, os.Stdout, os.Stderr, newProgress(os.Stderr)}
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, os.Args[1:], std) }()
+	select {
+	case code := <-done:
+		os.Exit(code)
+	case <-ctx.Done():
+	}
+	stop() // a second interrupt ends the process at once
+	select {
+	case code := <-done:
+		os.Exit(code)
+	case <-time.After(grace):
+		std.progress.stop()
+		fmt.Fprintln(std.err, "npu: interrupted")
+		os.Exit(exitWrong)
+	}
 }
 
 // run executes one command line and returns the exit code.
-func run(args []string, std streams) (code int) {
+func run(ctx context.Context, args []string, std streams) (code int) {
 	var c cli
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(std.err, "npu: internal error: %v\nThis is a fault of npu, not of your program; please report it with the command and its input.\n", p)
-			code = exitBug
+			code = c.report(npu.Diagnostics{{Code: "internal", Message: fmt.Sprint(p),
+				Helps: []string{"this is a fault of npu, not of your program; please report it with the command and its input"}}}, std)
 		}
 	}()
-	exited := -1
-	parser, err := kong.New(&c,
-		kong.Name("npu"),
-		kong.Description("Compiles and runs tensor programs, and shows every step."),
-		kong.Vars{"stages": strings.Join(npu.StageNames(), " ")},
-		kong.Writers(std.out, std.err),
-		kong.Exit(func(code int) { exited = code; panic(exit{}) }),
-	)
-	if err != nil {
-		panic(err)
+	defer std.progress.stop()
+	command, err := parse(&c, args, std)
+	switch {
+	case err != nil:
+		return c.report(err, std)
+	case command == nil: // kong has printed the help
+		return exitFine
 	}
-	command, err := parse(parser, args)
-	if exited >= 0 {
-		return exited
-	}
-	if err != nil {
-		fmt.Fprintf(std.err, "npu: %v\n", err)
-		return exitUsage
-	}
+	command.BindTo(ctx, (*context.Context)(nil))
 	return c.report(command.Run(std, &c), std)
 }
 
-// exit unwinds out of kong after --help.
-type exit struct{}
-
-func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			if _, ok := p.(exit); !ok {
-				panic(p)
-			}
-		}
-	}()
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	return parser.Parse(args)
-}
-
-// A usageError is a command line that parses but makes no sense.
+// A usageError is a command line that makes no sense.
 type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -112,6 +108,7 @@ var errFailed = errors.New("failed")
 
 // report prints an error and chooses the exit code.
 func (c *cli) report(err error, std streams) int {
+	std.progress.stop()
 	var wrongUsage usageError
 	var diagnostics npu.Diagnostics
 	switch {
@@ -122,12 +119,10 @@ func (c *cli) report(err error, std streams) int {
 	case errors.As(err, &wrongUsage):
 		fmt.Fprintf(std.err, "npu: %v\n", err)
 		return exitUsage
-	case errors.As(err, &diagnostics):
-		c.show(diagnostics, std)
-	default:
+	case !errors.As(err, &diagnostics):
 		diagnostics = npu.Diagnostics{npu.AsDiagnostic(err)}
-		c.show(diagnostics, std)
 	}
+	c.show(diagnostics, std)
 	for _, d := range diagnostics {
 		if d.Code == "internal" {
 			return exitBug
@@ -137,17 +132,26 @@ func (c *cli) report(err error, std streams) int {
 }
 
 // show prints diagnostics on standard error.
-func (c *cli) show(ds npu.Diagnostics, std streams) {
+func (c *cli) show(ds npu.Diagnostics, std streams) { c.write(std.err, ds, std) }
+
+// write prints diagnostics to w: as text, unless they are wanted as JSON, which
+// goes to standard error whatever w is.
+func (c *cli) write(w io.Writer, ds npu.Diagnostics, std streams) {
+	std.progress.stop()
 	if c.Errors == "json" {
 		ds.WriteJSON(std.err)
 		return
 	}
-	ds.Render(std.err, colours(std.err))
+	ds.Render(w, colours(w))
 }
 
-// colours reports whether to colour what is written to w: on a terminal,
-// unless NO_COLOR is set.
+// colours reports whether to colour what is written to w: on a terminal that
+// can, unless NO_COLOR is set (no-color.org).
 func colours(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/npulang/npu"
@@ -14,20 +15,24 @@ import (
 // runCmd is npu run.
 type runCmd struct {
 	sourceFlags
-	weightFlags
+	graphFlags
+	memoryFlag
+	weightFlags `group:"Weights:"`
+	runFlags    `group:"Inputs and outputs:"`
+}
+
+// runFlags say what goes in and where the results go.
+type runFlags struct {
 	dimFlags
-	Input  []string `short:"i" help:"Value of an input: a literal ([[1, 2]], 0.5), random, or a file (.npy, or .npz:KEY); may be repeated." sep:"none" placeholder:"NAME=VALUE"`
-	Output string   `short:"o" help:"Write each output as NAME.npy into this folder." placeholder:"DIR"`
-	JSON   bool     `help:"Print the outputs as one JSON object."`
+	Input  []string `short:"i" help:"Value of an input: a literal such as [1,2] or 0.5, random, or a file (x.npy, data.npz:KEY). May be repeated." sep:"none" placeholder:"NAME=VALUE"`
+	Output string   `short:"o" help:"Write each output as NAME.npy into the folder DIR instead of printing it." placeholder:"DIR"`
+	JSON   bool     `help:"Print the outputs as one JSON object: dtype, shape and data of each."`
 }
 
 // Run compiles, runs once and prints.
-func (r *runCmd) Run(std streams, c *cli) error {
-	opts, err := r.options()
+func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
+	opts, err := r.options(std)
 	if err != nil {
-		return err
-	}
-	if err := r.add(&opts); err != nil {
 		return err
 	}
 	dims, err := r.dims()
@@ -38,26 +43,37 @@ func (r *runCmd) Run(std streams, c *cli) error {
 	if err != nil {
 		return err
 	}
+	std.progress.start("compiling " + r.File)
 	p, err := npu.Compile(r.source(std), opts)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	c.show(p.Warnings(), std)
+	if err := prepareFolder(r.Output); err != nil {
+		return err
+	}
+	std.progress.start("running " + r.File)
 	inputs, err := p.ReadInputs(given, npu.InputOptions{Seed: r.Seed, Dims: dims})
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	outputs, err := p.Run(ctx, inputs)
 	if err != nil {
 		return err
 	}
-	if r.Output != "" {
-		return writeOutputs(r.Output, p, outputs)
+	std.progress.stop()
+	return r.deliver(std, p, outputs)
+}
+
+func (r *runCmd) options(std streams) (npu.Options, error) {
+	opts := npu.Options{Root: r.Root}
+	for _, add := range []func(*npu.Options) error{r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std)} {
+		if err := add(&opts); err != nil {
+			return opts, err
+		}
 	}
-	return r.print(std, p, outputs)
+	return opts, nil
 }
 
 // splitInputs parts NAME=VALUE.
@@ -76,25 +92,39 @@ func splitInputs(list []string) (map[string]string, error) {
 	return given, nil
 }
 
-// writeOutputs writes one .npy a result, all or none of which appear under
-// their names.
-func writeOutputs(dir string, p *npu.Program, outputs map[string]*npu.Tensor) error {
+// prepareFolder makes the folder of --output and tries whether files can be
+// made in it, before the work is done that would be lost.
+func prepareFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return npu.WriteArrays(dir, outputs)
+	f, err := os.CreateTemp(dir, ".npu.*")
+	if err != nil {
+		return fmt.Errorf("no files can be written into %s: %w", dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// print shows the outputs in the order of the graph's results.
-func (r *runCmd) print(std streams, p *npu.Program, outputs map[string]*npu.Tensor) error {
+// deliver writes the outputs to files, all or none of which appear under their
+// names, or prints them in the order of the graph's results.
+func (r *runCmd) deliver(std streams, p *npu.Program, outputs map[string]*npu.Tensor) error {
+	if r.Output != "" {
+		if err := npu.WriteArrays(r.Output, outputs); err != nil || !r.JSON {
+			return err
+		}
+	}
 	if r.JSON {
 		return printJSON(std, p, outputs)
 	}
+	var b strings.Builder
 	for _, port := range p.Outputs() {
-		t := outputs[port.Name]
-		fmt.Fprintf(std.out, "%s: %s\n", port.Name, npu.FormatTensor(t))
+		fmt.Fprintf(&b, "%s: %s\n", port.Name, npu.FormatTensor(outputs[port.Name]))
 	}
-	return nil
+	_, err := io.WriteString(std.out, b.String())
+	return err
 }
 
 // A jsonTensor is a tensor as --json prints it: data is nested lists; nan, inf
@@ -124,6 +154,6 @@ func printJSON(std streams, p *npu.Program, outputs map[string]*npu.Tensor) erro
 		fmt.Fprintf(&b, "%s:%s", name, value)
 	}
 	b.WriteString("}\n")
-	_, err := fmt.Fprint(std.out, b.String())
+	_, err := io.WriteString(std.out, b.String())
 	return err
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/npulang/npu"
+)
+
+// helpWidth is the most columns that help takes.
+const helpWidth = 100
+
+// parse reads a command line. It returns nil and no error when that asked for
+// help, which is printed then.
+func parse(c *cli, args []string, std streams) (command *kong.Context, err error) {
+	type exit struct{}
+	parser, err := kong.New(c,
+		kong.Name("npu"),
+		kong.Description("Compiles and runs tensor programs, and shows every step.\n\nEvery FILE may be -, standard input. "+
+			"Exit codes: 0 fine, 1 the program or its data is wrong, 2 wrong usage, 3 a fault of npu."),
+		kong.Vars{"stages": strings.Join(npu.StageNames(), " ")},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(int) { panic(exit{}) }),
+	)
+	if err != nil {
+		panic(err)
+	}
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case exit:
+			command, err = nil, nil
+		default:
+			panic(p)
+		}
+	}()
+	command, err = parser.Parse(plain(args))
+	if err != nil {
+		return nil, wrongUsage(err)
+	}
+	return command, nil
+}
+
+// plain brings what people try first into kong's form: no arguments, npu help,
+// npu help run, npu --version.
+func plain(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
+}
+
+// wrongUsage adds where to read on.
+func wrongUsage(err error) error {
+	command := "npu"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context.Selected() != nil {
+		command += " " + parse.Context.Selected().Name
+	}
+	return usageError{fmt.Errorf("%w\nRun \"%s --help\" for what it takes.", err, command)}
+}
+
+// Help is the rest of npu run --help.
+func (*runCmd) Help() string {
+	return `FILE may also be IR text or a compiled program. The graph is main, else the only one.
+
+Examples:
+
+    npu run mlp.npu
+    npu run mlp.npu --input x=random --dim B=8
+    npu run mlp.npu --input "x=[[1, 2], [3, 4]]" --json
+    npu run mlp.npu --weights other.safetensors --input x=x.npy --output results
+    npu run bert.npu --weights bert.safetensors --weights-prefix bert. --rename gamma=weight
+
+A value of --input that begins with a bracket, a digit, a sign or a quote is a literal; random is random (floats standard normal, integers 0 to 9, bools fair); all else names a file: x.npy, or data.npz:x.`
+}
+
+// Help is the rest of npu check --help.
+func (*checkCmd) Help() string {
+	return `Checks all graphs, functions, tests and rules of a file, also of one that has no graph. Prints nothing when nothing is wrong.`
+}
+
+// Help is the rest of npu test --help.
+func (*testCmd) Help() string {
+	return `Each test block runs once unoptimised (O0) and once with everything that the compiler does (O2), unless -O chooses one. Exit code 1 when one fails.
+
+Examples:
+
+    npu test mlp.npu
+    npu test -v --run "sums to one" mlp.npu`
+}
+
+// Help is the rest of npu emit --help: the stages.
+func (*emitCmd) Help() string {
+	var b strings.Builder
+	b.WriteString("Stages, in the order of the compiler:\n\n")
+	for _, s := range npu.Stages {
+		fmt.Fprintf(&b, "    %-9s %s\n", s.Name, s.Doc)
+	}
+	b.WriteString(`
+Where a listing needs numbers, a symbolic dimension that --dim does not give is taken as 64. A tensor has one name in all listings.
+
+Examples:
+
+    npu emit ir mlp.npu
+    npu emit memory mlp.npu --dim B=8`)
+	return b.String()
+}
+
+// Help is the rest of npu fmt --help.
+func (*fmtCmd) Help() string {
+	return `Comments are kept. A file with a syntax error is reported and left as it is; the others are formatted.
+
+Examples:
+
+    npu fmt -w *.npu
+    npu fmt -d mlp.npu`
+}
+
+// Help is the rest of npu build --help.
+func (*buildCmd) Help() string {
+	return `The compiled program holds one graph with its weights, and runs with npu run, or from Go with npu.File, without the compiler's front end.
+
+Examples:
+
+    npu build mlp.npu
+    npu build mlp.npu -o - | npu run - --input x=random`
+}
+
+// Help is the rest of npu doc --help.
+func (*docCmd) Help() string {
+	return `Examples:
+
+    npu doc
+    npu doc nn
+    npu doc nn.Linear
+    npu doc ./layers.npu`
+}
