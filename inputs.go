@@ -161,7 +161,9 @@ func (p *Program) randomInput(port Port, env ir.Env, seed uint64) (*Tensor, erro
 		err = t.Check()
 	}
 	if err != nil {
-		return nil, Diagnostics{{Code: "bad-input", Subject: port.Name, Message: err.Error()}}
+		d := *AsDiagnostic(err)
+		d.Subject = port.Name
+		return nil, Diagnostics{&d}
 	}
 	if need, _ := t.Bytes().Const(); need > p.opts.MaxMemory {
 		return nil, Diagnostics{{Code: "limit", Subject: port.Name, Message: fmt.Sprintf("a random %s needs %d bytes, and the limit is %d", t, need, p.opts.MaxMemory),

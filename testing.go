@@ -91,7 +91,8 @@ func (r *testRunner) Run(f *ir.Func, inputs []*Tensor) ([]*Tensor, error) {
 		p = built
 		r.programs[f] = p
 	}
-	return p.run(context.Background(), inputs)
+	out, err := p.run(context.Background(), inputs)
+	return out, runError(err)
 }
 
 func (r *testRunner) compile(f *ir.Func) (*Program, error) {

@@ -46,12 +46,17 @@ func (c *rowCall) attribute(a *ir.Attr, o operand) (ir.Lit, bool) {
 			return l, true
 		}
 	}
+	if v, ok := o.val.(intVal); ok && v.big != nil {
+		d := c.e.errorf("out-of-range", o.at, "argument %s is too large: integers here are at most 2^62", a.Name)
+		c.explain(d)
+		return ir.None, false
+	}
 	code, what := "wrong-arguments", row.noun
 	switch v := o.val.(type) {
 	case tensorVal:
 		code = "not-constant"
 	case intVal:
-		if v.big == nil && !v.d.IsConst() {
+		if !v.d.IsConst() {
 			code, what = "not-constant", what+" that is known when the program is compiled"
 		}
 	case listVal:

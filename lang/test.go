@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -212,7 +213,13 @@ func (t *Test) runError(s testStep, err error) *diag.Diagnostic {
 	if at.Src == nil {
 		at = t.At
 	}
-	return toDiagnostic(err, at)
+	d := toDiagnostic(err, at)
+	if d.Span.Src != nil {
+		return d
+	}
+	placed := *d // it tells where in the program; this is where the test asked for it
+	placed.Notes = append(slices.Clone(d.Notes), "the test called it at "+at.Loc().String())
+	return &placed
 }
 
 // toDiagnostic makes a diagnostic of what a runner returns.

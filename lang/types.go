@@ -27,7 +27,7 @@ func (e *elaborator) asInt(o operand, what string) (ir.Dim, bool) {
 		return ir.Dim{}, false
 	case intVal:
 		if v.big != nil {
-			e.outOfRange(v, tensor.I64, o.at)
+			e.errorf("out-of-range", o.at, "%s is too large: integers here are at most 2^62", what)
 			return ir.Dim{}, false
 		}
 		return v.d, true

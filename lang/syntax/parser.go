@@ -94,6 +94,9 @@ func refuse(src *diag.Source) *syntaxError {
 		return limitError(diag.Span{Src: src}, "the source has %d bytes; the limit is %d", len(text), MaxBytes).
 			help("keep large values in a weights file or a .npy file")
 	}
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") { // byte order marks
+		return newError(diag.Span{Src: src}, "the source is UTF-16").help("save the file as UTF-8")
+	}
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		return newError(diag.Span{Src: src, Start: i, End: i + 1}, "the source has a NUL byte").
 			help("a script is UTF-8 text")
