@@ -8,12 +8,13 @@ type dimFunc struct {
 	eval func(a, b int64) (int64, error)
 	// bounds lists Dims that the value is at least, and at most.
 	bounds func(pr *prover, a, b Dim) (lower, upper []Dim)
-	// oneOf tells that the value is always one of the arguments.
-	oneOf bool
+	// oneOf tells that the value is always one of the arguments, floor that it
+	// is their quotient rounded down.
+	oneOf, floor bool
 }
 
 var (
-	fnFloorDiv = &dimFunc{name: "floordiv", eval: evalFloorDiv, bounds: floorDivBounds}
+	fnFloorDiv = &dimFunc{name: "floordiv", eval: evalFloorDiv, bounds: floorDivBounds, floor: true}
 	fnMod      = &dimFunc{name: "mod", eval: evalMod, bounds: modBounds}
 	fnMax      = &dimFunc{name: "max", eval: evalMax, bounds: maxBounds, oneOf: true}
 	fnMin      = &dimFunc{name: "min", eval: evalMin, bounds: minBounds, oneOf: true}

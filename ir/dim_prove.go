@@ -42,6 +42,9 @@ func (pr *prover) nonNeg(d Dim) bool {
 		return true
 	}
 	for _, a := range functions(d) {
+		if x, ok := withoutFloor(d, a); ok && pr.nonNeg(x) {
+			return true
+		}
 		lower, upper := a.bounds(pr)
 		bounds := map[int][]Dim{1: lower, -1: upper}[pr.direction(d, a)]
 		for _, b := range bounds {
@@ -55,6 +58,35 @@ func (pr *prover) nonNeg(d Dim) bool {
 		}
 	}
 	return false
+}
+
+// withoutFloor rids d = r + floordiv(x, c) or d = r - floordiv(x, c) of the
+// function, for a whole number d: then d >= 0 means r + x/c >= 0, or
+// r - (x-c+1)/c >= 0, neither more nor less.
+func withoutFloor(d Dim, a *atom) (Dim, bool) {
+	if !a.fn.floor || !d.integral() {
+		return Dim{}, false
+	}
+	c, ok := a.args[1].Const()
+	if !ok || c <= 0 || !a.args[0].integral() {
+		return Dim{}, false
+	}
+	sign := int64(0)
+	for _, t := range d.termList() {
+		exp, others := partFactors(t.factors, a)
+		if exp == 0 {
+			continue
+		}
+		if exp != 1 || len(others) > 0 || t.num != 1 && t.num != -1 {
+			return Dim{}, false
+		}
+		sign = t.num
+	}
+	x := a.args[0]
+	if sign < 0 {
+		x = x.Sub(N(c - 1))
+	}
+	return substitute(d, a, x.Div(N(c))), true
 }
 
 func (pr *prover) termsNonNeg(ts []term) bool {

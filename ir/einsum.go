@@ -36,7 +36,7 @@ func parseEquation(spec string, ranks []int) (*equation, error) {
 	left, right, explicit := strings.Cut(strings.Join(strings.Fields(spec), ""), "->")
 	parts := strings.Split(left, ",")
 	if len(parts) != len(ranks) {
-		return nil, Errorf("wrong-arguments", "%q has labels for %d operands, but there are %d", spec, len(parts), len(ranks))
+		return nil, Errorf("wrong-arguments", "%q has labels for %s, but has %d", spec, plural(len(parts), "operand"), len(ranks))
 	}
 	eq := &equation{}
 	dots := 0

@@ -280,7 +280,7 @@ func TestSuggest(t *testing.T) {
 	names := []string{"softmax", "softplus", "relu", "relu6", "gelu", "silu", "log", "log2"}
 	for name, want := range map[string]string{
 		"sofmax": "softmax", "softmaxx": "softmax", "rellu": "relu", "reul": "", "xelu": "gelu",
-		"lg": "log", "": "", "relu": "gelu", "zzzz": "", strings.Repeat("r", 1000): "",
+		"lg": "log", "ReLU": "relu", "SoftPlus": "softplus", "": "", "l": "", "relu": "gelu", "zzzz": "", strings.Repeat("r", 1000): "",
 	} {
 		if got := Suggest(name, names); got != want {
 			t.Errorf("Suggest(%q) = %q, want %q", name, got, want)

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
@@ -12,8 +13,10 @@ import (
 const longestName = 64
 
 // Suggest returns the candidate that name most likely was meant to be, "" when
-// none is near: at most max(length, 3)/3 edits away. Of equally near ones it is
-// the first in the alphabet.
+// none is near: at most a third of its letters away, or one where it has two and
+// the candidate three; every other letter is near a single one. Upper and lower
+// case are the same, so that ReLU is near relu. Of equally near ones it is the
+// first in the alphabet.
 func Suggest(name string, candidates []string) string {
 	if all := SuggestAll(name, candidates, 1); len(all) > 0 {
 		return all[0]
@@ -25,17 +28,19 @@ func Suggest(name string, candidates []string) string {
 // first, without repeats.
 func SuggestAll(name string, candidates []string, most int) []string {
 	length := utf8.RuneCountInString(name)
-	if length == 0 || length > longestName {
+	if length < 2 || length > longestName {
 		return nil
 	}
 	edits := max(length, 3) / 3
+	folded := strings.ToLower(name)
 	distance := map[string]int{}
 	var near []string
 	for _, c := range candidates {
-		if _, seen := distance[c]; seen || c == name || abs(utf8.RuneCountInString(c)-length) > edits {
+		letters := utf8.RuneCountInString(c)
+		if _, seen := distance[c]; seen || c == name || length+letters < 5 || abs(letters-length) > edits {
 			continue
 		}
-		if distance[c] = levenshtein.ComputeDistance(name, c); distance[c] <= edits {
+		if distance[c] = levenshtein.ComputeDistance(folded, strings.ToLower(c)); distance[c] <= edits {
 			near = append(near, c)
 		}
 	}

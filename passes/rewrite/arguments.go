@@ -81,7 +81,7 @@ func (a *arguments) positional(rest []syntax.Arg) int {
 	}
 	at := a.next - len(op.Args)
 	if at >= len(op.Attrs) {
-		a.fail(rest[0].Span(), "%s takes %d arguments, here is one more", op.Name, len(op.Args)+len(op.Attrs))
+		a.fail(rest[0].Span(), "%s takes fewer arguments", op.Name)
 		return len(rest)
 	}
 	a.next++
