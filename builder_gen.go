@@ -12,67 +12,59 @@ func (g *Graph) Abs(x Operand) *Value {
 	return first(r)
 }
 
-// Neg is the operator neg: negation; integers wrap.
+// Acos is the operator acos: inverse cosine, NaN outside -1 to 1.
 //
-//	neg(x)
-func (g *Graph) Neg(x Operand) *Value {
-	r := g.add(ir.Lookup("neg"), []Operand{x}, nil)
+//	acos(x)
+func (g *Graph) Acos(x Operand) *Value {
+	r := g.add(ir.Lookup("acos"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Sign is the operator sign: -1, 0 or 1; of a zero 0, of NaN NaN.
+// Acosh is the operator acosh: inverse hyperbolic cosine, NaN below 1.
 //
-//	sign(x)
-func (g *Graph) Sign(x Operand) *Value {
-	r := g.add(ir.Lookup("sign"), []Operand{x}, nil)
+//	acosh(x)
+func (g *Graph) Acosh(x Operand) *Value {
+	r := g.add(ir.Lookup("acosh"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Ceil is the operator ceil: smallest whole number that is not below; integers stay.
+// Asin is the operator asin: inverse sine, NaN outside -1 to 1.
 //
-//	ceil(x)
-func (g *Graph) Ceil(x Operand) *Value {
-	r := g.add(ir.Lookup("ceil"), []Operand{x}, nil)
+//	asin(x)
+func (g *Graph) Asin(x Operand) *Value {
+	r := g.add(ir.Lookup("asin"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Floor is the operator floor: largest whole number that is not above; integers stay.
+// Asinh is the operator asinh: inverse hyperbolic sine.
 //
-//	floor(x)
-func (g *Graph) Floor(x Operand) *Value {
-	r := g.add(ir.Lookup("floor"), []Operand{x}, nil)
+//	asinh(x)
+func (g *Graph) Asinh(x Operand) *Value {
+	r := g.add(ir.Lookup("asinh"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Round is the operator round: nearest whole number, half to even; integers stay.
+// Atan is the operator atan: inverse tangent.
 //
-//	round(x)
-func (g *Graph) Round(x Operand) *Value {
-	r := g.add(ir.Lookup("round"), []Operand{x}, nil)
+//	atan(x)
+func (g *Graph) Atan(x Operand) *Value {
+	r := g.add(ir.Lookup("atan"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Trunc is the operator trunc: whole part, toward zero; integers stay.
+// Atanh is the operator atanh: inverse hyperbolic tangent, NaN outside -1 to 1.
 //
-//	trunc(x)
-func (g *Graph) Trunc(x Operand) *Value {
-	r := g.add(ir.Lookup("trunc"), []Operand{x}, nil)
+//	atanh(x)
+func (g *Graph) Atanh(x Operand) *Value {
+	r := g.add(ir.Lookup("atanh"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Sqrt is the operator sqrt: square root.
+// BitNot is the operator bit_not: every bit the other way; of bool, not.
 //
-//	sqrt(x)
-func (g *Graph) Sqrt(x Operand) *Value {
-	r := g.add(ir.Lookup("sqrt"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Rsqrt is the operator rsqrt: 1 / sqrt(x).
-//
-//	rsqrt(x)
-func (g *Graph) Rsqrt(x Operand) *Value {
-	r := g.add(ir.Lookup("rsqrt"), []Operand{x}, nil)
+//	bit_not(x)
+func (g *Graph) BitNot(x Operand) *Value {
+	r := g.add(ir.Lookup("bit_not"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -84,19 +76,43 @@ func (g *Graph) Cbrt(x Operand) *Value {
 	return first(r)
 }
 
-// Reciprocal is the operator reciprocal: 1 / x.
+// Ceil is the operator ceil: smallest whole number that is not below; integers stay.
 //
-//	reciprocal(x)
-func (g *Graph) Reciprocal(x Operand) *Value {
-	r := g.add(ir.Lookup("reciprocal"), []Operand{x}, nil)
+//	ceil(x)
+func (g *Graph) Ceil(x Operand) *Value {
+	r := g.add(ir.Lookup("ceil"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Square is the operator square: x * x; integers wrap.
+// Copy is the operator copy: the same values in other memory.
 //
-//	square(x)
-func (g *Graph) Square(x Operand) *Value {
-	r := g.add(ir.Lookup("square"), []Operand{x}, nil)
+//	copy(x)
+func (g *Graph) Copy(x Operand) *Value {
+	r := g.add(ir.Lookup("copy"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Cos is the operator cos: cosine of radians.
+//
+//	cos(x)
+func (g *Graph) Cos(x Operand) *Value {
+	r := g.add(ir.Lookup("cos"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Cosh is the operator cosh: hyperbolic cosine.
+//
+//	cosh(x)
+func (g *Graph) Cosh(x Operand) *Value {
+	r := g.add(ir.Lookup("cosh"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Erf is the operator erf: error function.
+//
+//	erf(x)
+func (g *Graph) Erf(x Operand) *Value {
+	r := g.add(ir.Lookup("erf"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -124,19 +140,43 @@ func (g *Graph) Expm1(x Operand) *Value {
 	return first(r)
 }
 
+// Floor is the operator floor: largest whole number that is not above; integers stay.
+//
+//	floor(x)
+func (g *Graph) Floor(x Operand) *Value {
+	r := g.add(ir.Lookup("floor"), []Operand{x}, nil)
+	return first(r)
+}
+
+// IsFinite is the operator is_finite: whether x is neither infinite nor NaN.
+//
+//	is_finite(x)
+func (g *Graph) IsFinite(x Operand) *Value {
+	r := g.add(ir.Lookup("is_finite"), []Operand{x}, nil)
+	return first(r)
+}
+
+// IsInf is the operator is_inf: whether x is infinite.
+//
+//	is_inf(x)
+func (g *Graph) IsInf(x Operand) *Value {
+	r := g.add(ir.Lookup("is_inf"), []Operand{x}, nil)
+	return first(r)
+}
+
+// IsNaN is the operator is_nan: whether x is NaN.
+//
+//	is_nan(x)
+func (g *Graph) IsNaN(x Operand) *Value {
+	r := g.add(ir.Lookup("is_nan"), []Operand{x}, nil)
+	return first(r)
+}
+
 // Log is the operator log: natural logarithm.
 //
 //	log(x)
 func (g *Graph) Log(x Operand) *Value {
 	r := g.add(ir.Lookup("log"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Log2 is the operator log2: logarithm to base 2.
-//
-//	log2(x)
-func (g *Graph) Log2(x Operand) *Value {
-	r := g.add(ir.Lookup("log2"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -156,131 +196,11 @@ func (g *Graph) Log1p(x Operand) *Value {
 	return first(r)
 }
 
-// Sin is the operator sin: sine of radians.
+// Log2 is the operator log2: logarithm to base 2.
 //
-//	sin(x)
-func (g *Graph) Sin(x Operand) *Value {
-	r := g.add(ir.Lookup("sin"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Cos is the operator cos: cosine of radians.
-//
-//	cos(x)
-func (g *Graph) Cos(x Operand) *Value {
-	r := g.add(ir.Lookup("cos"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Tan is the operator tan: tangent of radians.
-//
-//	tan(x)
-func (g *Graph) Tan(x Operand) *Value {
-	r := g.add(ir.Lookup("tan"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Asin is the operator asin: inverse sine, NaN outside -1 to 1.
-//
-//	asin(x)
-func (g *Graph) Asin(x Operand) *Value {
-	r := g.add(ir.Lookup("asin"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Acos is the operator acos: inverse cosine, NaN outside -1 to 1.
-//
-//	acos(x)
-func (g *Graph) Acos(x Operand) *Value {
-	r := g.add(ir.Lookup("acos"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Atan is the operator atan: inverse tangent.
-//
-//	atan(x)
-func (g *Graph) Atan(x Operand) *Value {
-	r := g.add(ir.Lookup("atan"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Sinh is the operator sinh: hyperbolic sine.
-//
-//	sinh(x)
-func (g *Graph) Sinh(x Operand) *Value {
-	r := g.add(ir.Lookup("sinh"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Cosh is the operator cosh: hyperbolic cosine.
-//
-//	cosh(x)
-func (g *Graph) Cosh(x Operand) *Value {
-	r := g.add(ir.Lookup("cosh"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Tanh is the operator tanh: hyperbolic tangent.
-//
-//	tanh(x)
-func (g *Graph) Tanh(x Operand) *Value {
-	r := g.add(ir.Lookup("tanh"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Asinh is the operator asinh: inverse hyperbolic sine.
-//
-//	asinh(x)
-func (g *Graph) Asinh(x Operand) *Value {
-	r := g.add(ir.Lookup("asinh"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Acosh is the operator acosh: inverse hyperbolic cosine, NaN below 1.
-//
-//	acosh(x)
-func (g *Graph) Acosh(x Operand) *Value {
-	r := g.add(ir.Lookup("acosh"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Atanh is the operator atanh: inverse hyperbolic tangent, NaN outside -1 to 1.
-//
-//	atanh(x)
-func (g *Graph) Atanh(x Operand) *Value {
-	r := g.add(ir.Lookup("atanh"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Erf is the operator erf: error function.
-//
-//	erf(x)
-func (g *Graph) Erf(x Operand) *Value {
-	r := g.add(ir.Lookup("erf"), []Operand{x}, nil)
-	return first(r)
-}
-
-// IsNaN is the operator is_nan: whether x is NaN.
-//
-//	is_nan(x)
-func (g *Graph) IsNaN(x Operand) *Value {
-	r := g.add(ir.Lookup("is_nan"), []Operand{x}, nil)
-	return first(r)
-}
-
-// IsInf is the operator is_inf: whether x is infinite.
-//
-//	is_inf(x)
-func (g *Graph) IsInf(x Operand) *Value {
-	r := g.add(ir.Lookup("is_inf"), []Operand{x}, nil)
-	return first(r)
-}
-
-// IsFinite is the operator is_finite: whether x is neither infinite nor NaN.
-//
-//	is_finite(x)
-func (g *Graph) IsFinite(x Operand) *Value {
-	r := g.add(ir.Lookup("is_finite"), []Operand{x}, nil)
+//	log2(x)
+func (g *Graph) Log2(x Operand) *Value {
+	r := g.add(ir.Lookup("log2"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -292,51 +212,99 @@ func (g *Graph) LogicalNot(x Operand) *Value {
 	return first(r)
 }
 
-// BitNot is the operator bit_not: every bit the other way; of bool, not.
+// Neg is the operator neg: negation; integers wrap.
 //
-//	bit_not(x)
-func (g *Graph) BitNot(x Operand) *Value {
-	r := g.add(ir.Lookup("bit_not"), []Operand{x}, nil)
+//	neg(x)
+func (g *Graph) Neg(x Operand) *Value {
+	r := g.add(ir.Lookup("neg"), []Operand{x}, nil)
 	return first(r)
 }
 
-// Copy is the operator copy: the same values in other memory.
+// Reciprocal is the operator reciprocal: 1 / x.
 //
-//	copy(x)
-func (g *Graph) Copy(x Operand) *Value {
-	r := g.add(ir.Lookup("copy"), []Operand{x}, nil)
+//	reciprocal(x)
+func (g *Graph) Reciprocal(x Operand) *Value {
+	r := g.add(ir.Lookup("reciprocal"), []Operand{x}, nil)
 	return first(r)
 }
 
-// ReLU is the operator relu: x where it is not below 0, else 0.
+// Round is the operator round: nearest whole number, half to even; integers stay.
 //
-//	relu(x)
-func (g *Graph) ReLU(x Operand) *Value {
-	r := g.add(ir.Lookup("relu"), []Operand{x}, nil)
+//	round(x)
+func (g *Graph) Round(x Operand) *Value {
+	r := g.add(ir.Lookup("round"), []Operand{x}, nil)
 	return first(r)
 }
 
-// ReLU6 is the operator relu6: x held between 0 and 6.
+// Rsqrt is the operator rsqrt: 1 / sqrt(x).
 //
-//	relu6(x)
-func (g *Graph) ReLU6(x Operand) *Value {
-	r := g.add(ir.Lookup("relu6"), []Operand{x}, nil)
+//	rsqrt(x)
+func (g *Graph) Rsqrt(x Operand) *Value {
+	r := g.add(ir.Lookup("rsqrt"), []Operand{x}, nil)
 	return first(r)
 }
 
-// LeakyReLU is the operator leaky_relu: x where it is not below 0, else slope * x.
+// Sign is the operator sign: -1, 0 or 1; of a zero 0, of NaN NaN.
 //
-//	leaky_relu(x, slope=0.01)
-func (g *Graph) LeakyReLU(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("leaky_relu"), []Operand{x}, attrs)
+//	sign(x)
+func (g *Graph) Sign(x Operand) *Value {
+	r := g.add(ir.Lookup("sign"), []Operand{x}, nil)
 	return first(r)
 }
 
-// ELU is the operator elu: x where it is not below 0, else alpha * (exp(x) - 1).
+// Sin is the operator sin: sine of radians.
 //
-//	elu(x, alpha=1.0)
-func (g *Graph) ELU(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("elu"), []Operand{x}, attrs)
+//	sin(x)
+func (g *Graph) Sin(x Operand) *Value {
+	r := g.add(ir.Lookup("sin"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Sinh is the operator sinh: hyperbolic sine.
+//
+//	sinh(x)
+func (g *Graph) Sinh(x Operand) *Value {
+	r := g.add(ir.Lookup("sinh"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Sqrt is the operator sqrt: square root.
+//
+//	sqrt(x)
+func (g *Graph) Sqrt(x Operand) *Value {
+	r := g.add(ir.Lookup("sqrt"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Square is the operator square: x * x; integers wrap.
+//
+//	square(x)
+func (g *Graph) Square(x Operand) *Value {
+	r := g.add(ir.Lookup("square"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Tan is the operator tan: tangent of radians.
+//
+//	tan(x)
+func (g *Graph) Tan(x Operand) *Value {
+	r := g.add(ir.Lookup("tan"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Tanh is the operator tanh: hyperbolic tangent.
+//
+//	tanh(x)
+func (g *Graph) Tanh(x Operand) *Value {
+	r := g.add(ir.Lookup("tanh"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Trunc is the operator trunc: whole part, toward zero; integers stay.
+//
+//	trunc(x)
+func (g *Graph) Trunc(x Operand) *Value {
+	r := g.add(ir.Lookup("trunc"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -348,11 +316,19 @@ func (g *Graph) CELU(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// SELU is the operator selu: elu with the scale and alpha that keep mean 0 and variance 1.
+// Clip is the operator clip: min(max(x, lo), hi); NaN if one of them is, and hi where lo is above it.
 //
-//	selu(x)
-func (g *Graph) SELU(x Operand) *Value {
-	r := g.add(ir.Lookup("selu"), []Operand{x}, nil)
+//	clip(x, lo=None, hi=None)
+func (g *Graph) Clip(x Operand, lo Operand, hi Operand) *Value {
+	r := g.add(ir.Lookup("clip"), []Operand{x, lo, hi}, nil)
+	return first(r)
+}
+
+// ELU is the operator elu: x where it is not below 0, else alpha * (exp(x) - 1).
+//
+//	elu(x, alpha=1.0)
+func (g *Graph) ELU(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("elu"), []Operand{x}, attrs)
 	return first(r)
 }
 
@@ -361,54 +337,6 @@ func (g *Graph) SELU(x Operand) *Value {
 //	gelu(x, approx="none")
 func (g *Graph) GELU(x Operand, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("gelu"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// SiLU is the operator silu: x * sigmoid(x).
-//
-//	silu(x)
-func (g *Graph) SiLU(x Operand) *Value {
-	r := g.add(ir.Lookup("silu"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Sigmoid is the operator sigmoid: 1 / (1 + exp(-x)).
-//
-//	sigmoid(x)
-func (g *Graph) Sigmoid(x Operand) *Value {
-	r := g.add(ir.Lookup("sigmoid"), []Operand{x}, nil)
-	return first(r)
-}
-
-// LogSigmoid is the operator log_sigmoid: log(sigmoid(x)) without overflow.
-//
-//	log_sigmoid(x)
-func (g *Graph) LogSigmoid(x Operand) *Value {
-	r := g.add(ir.Lookup("log_sigmoid"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Softplus is the operator softplus: log(1 + exp(x)) without overflow.
-//
-//	softplus(x)
-func (g *Graph) Softplus(x Operand) *Value {
-	r := g.add(ir.Lookup("softplus"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Softsign is the operator softsign: x / (1 + |x|).
-//
-//	softsign(x)
-func (g *Graph) Softsign(x Operand) *Value {
-	r := g.add(ir.Lookup("softsign"), []Operand{x}, nil)
-	return first(r)
-}
-
-// Mish is the operator mish: x * tanh(softplus(x)).
-//
-//	mish(x)
-func (g *Graph) Mish(x Operand) *Value {
-	r := g.add(ir.Lookup("mish"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -436,11 +364,27 @@ func (g *Graph) Hardtanh(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Threshold is the operator threshold: x where it is above t, else v.
+// LeakyReLU is the operator leaky_relu: x where it is not below 0, else slope * x.
 //
-//	threshold(x, t, v)
-func (g *Graph) Threshold(x Operand, t float64, v float64) *Value {
-	r := g.add(ir.Lookup("threshold"), []Operand{x}, []Attr{{"t", ir.FloatLit(t)}, {"v", ir.FloatLit(v)}})
+//	leaky_relu(x, slope=0.01)
+func (g *Graph) LeakyReLU(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("leaky_relu"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// LogSigmoid is the operator log_sigmoid: log(sigmoid(x)) without overflow.
+//
+//	log_sigmoid(x)
+func (g *Graph) LogSigmoid(x Operand) *Value {
+	r := g.add(ir.Lookup("log_sigmoid"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Mish is the operator mish: x * tanh(softplus(x)).
+//
+//	mish(x)
+func (g *Graph) Mish(x Operand) *Value {
+	r := g.add(ir.Lookup("mish"), []Operand{x}, nil)
 	return first(r)
 }
 
@@ -452,11 +396,67 @@ func (g *Graph) PReLU(x Operand, slope Operand) *Value {
 	return first(r)
 }
 
-// Clip is the operator clip: min(max(x, lo), hi); NaN if one of them is, and hi where lo is above it.
+// ReLU is the operator relu: x where it is not below 0, else 0.
 //
-//	clip(x, lo=None, hi=None)
-func (g *Graph) Clip(x Operand, lo Operand, hi Operand) *Value {
-	r := g.add(ir.Lookup("clip"), []Operand{x, lo, hi}, nil)
+//	relu(x)
+func (g *Graph) ReLU(x Operand) *Value {
+	r := g.add(ir.Lookup("relu"), []Operand{x}, nil)
+	return first(r)
+}
+
+// ReLU6 is the operator relu6: x held between 0 and 6.
+//
+//	relu6(x)
+func (g *Graph) ReLU6(x Operand) *Value {
+	r := g.add(ir.Lookup("relu6"), []Operand{x}, nil)
+	return first(r)
+}
+
+// SELU is the operator selu: elu with the scale and alpha that keep mean 0 and variance 1.
+//
+//	selu(x)
+func (g *Graph) SELU(x Operand) *Value {
+	r := g.add(ir.Lookup("selu"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Sigmoid is the operator sigmoid: 1 / (1 + exp(-x)).
+//
+//	sigmoid(x)
+func (g *Graph) Sigmoid(x Operand) *Value {
+	r := g.add(ir.Lookup("sigmoid"), []Operand{x}, nil)
+	return first(r)
+}
+
+// SiLU is the operator silu: x * sigmoid(x).
+//
+//	silu(x)
+func (g *Graph) SiLU(x Operand) *Value {
+	r := g.add(ir.Lookup("silu"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Softplus is the operator softplus: log(1 + exp(x)) without overflow.
+//
+//	softplus(x)
+func (g *Graph) Softplus(x Operand) *Value {
+	r := g.add(ir.Lookup("softplus"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Softsign is the operator softsign: x / (1 + |x|).
+//
+//	softsign(x)
+func (g *Graph) Softsign(x Operand) *Value {
+	r := g.add(ir.Lookup("softsign"), []Operand{x}, nil)
+	return first(r)
+}
+
+// Threshold is the operator threshold: x where it is above t, else v.
+//
+//	threshold(x, t, v)
+func (g *Graph) Threshold(x Operand, t float64, v float64) *Value {
+	r := g.add(ir.Lookup("threshold"), []Operand{x}, []Attr{{"t", ir.FloatLit(t)}, {"v", ir.FloatLit(v)}})
 	return first(r)
 }
 
@@ -468,171 +468,11 @@ func (g *Graph) Add(a Operand, b Operand) *Value {
 	return first(r)
 }
 
-// Sub is the operator sub: a - b.
-//
-//	sub(a, b)
-func (g *Graph) Sub(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("sub"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Mul is the operator mul: a * b.
-//
-//	mul(a, b)
-func (g *Graph) Mul(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("mul"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Div is the operator div: a / b; of integers truncated toward zero, by 0 an error.
-//
-//	div(a, b)
-func (g *Graph) Div(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("div"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Rem is the operator rem: rest of the truncated division, with the sign of a; by the integer 0 an error.
-//
-//	rem(a, b)
-func (g *Graph) Rem(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("rem"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Fmod is the operator fmod: the same as rem, under its name in C and NumPy.
-//
-//	fmod(a, b)
-func (g *Graph) Fmod(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("fmod"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Maximum is the operator maximum: the larger of a and b; NaN if one is, +0 above -0.
-//
-//	maximum(a, b)
-func (g *Graph) Maximum(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("maximum"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Minimum is the operator minimum: the smaller of a and b; NaN if one is, -0 below +0.
-//
-//	minimum(a, b)
-func (g *Graph) Minimum(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("minimum"), []Operand{a, b}, nil)
-	return first(r)
-}
-
 // Atan2 is the operator atan2: angle of the point (b, a) from the first axis, in radians.
 //
 //	atan2(a, b)
 func (g *Graph) Atan2(a Operand, b Operand) *Value {
 	r := g.add(ir.Lookup("atan2"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Hypot is the operator hypot: sqrt(a*a + b*b) without overflow.
-//
-//	hypot(a, b)
-func (g *Graph) Hypot(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("hypot"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// LogAddExp is the operator logaddexp: log(exp(a) + exp(b)) without overflow.
-//
-//	logaddexp(a, b)
-func (g *Graph) LogAddExp(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("logaddexp"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Copysign is the operator copysign: the size of a with the sign of b.
-//
-//	copysign(a, b)
-func (g *Graph) Copysign(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("copysign"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Pow is the operator pow: a to the power b; integers wrap, and a negative integer exponent is an error.
-//
-//	pow(a, b)
-func (g *Graph) Pow(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("pow"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Equal is the operator equal: a == b; NaN equals nothing.
-//
-//	equal(a, b)
-func (g *Graph) Equal(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("equal"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// NotEqual is the operator not_equal: a != b; NaN differs from everything.
-//
-//	not_equal(a, b)
-func (g *Graph) NotEqual(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("not_equal"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Less is the operator less: a < b; false with a NaN.
-//
-//	less(a, b)
-func (g *Graph) Less(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("less"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// LessEqual is the operator less_equal: a <= b; false with a NaN.
-//
-//	less_equal(a, b)
-func (g *Graph) LessEqual(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("less_equal"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Greater is the operator greater: a > b; false with a NaN.
-//
-//	greater(a, b)
-func (g *Graph) Greater(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("greater"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// GreaterEqual is the operator greater_equal: a >= b; false with a NaN.
-//
-//	greater_equal(a, b)
-func (g *Graph) GreaterEqual(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("greater_equal"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// LogicalAnd is the operator logical_and: whether a and b are true.
-//
-//	logical_and(a, b)
-func (g *Graph) LogicalAnd(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("logical_and"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// LogicalOr is the operator logical_or: whether a or b is true.
-//
-//	logical_or(a, b)
-func (g *Graph) LogicalOr(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("logical_or"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// LogicalXor is the operator logical_xor: whether just one of a and b is true.
-//
-//	logical_xor(a, b)
-func (g *Graph) LogicalXor(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("logical_xor"), []Operand{a, b}, nil)
 	return first(r)
 }
 
@@ -660,6 +500,158 @@ func (g *Graph) BitXor(a Operand, b Operand) *Value {
 	return first(r)
 }
 
+// Copysign is the operator copysign: the size of a with the sign of b.
+//
+//	copysign(a, b)
+func (g *Graph) Copysign(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("copysign"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Div is the operator div: a / b; of integers truncated toward zero, by 0 an error.
+//
+//	div(a, b)
+func (g *Graph) Div(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("div"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Equal is the operator equal: a == b; NaN equals nothing.
+//
+//	equal(a, b)
+func (g *Graph) Equal(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("equal"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Fmod is the operator fmod: the same as rem, under its name in C and NumPy.
+//
+//	fmod(a, b)
+func (g *Graph) Fmod(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("fmod"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Greater is the operator greater: a > b; false with a NaN.
+//
+//	greater(a, b)
+func (g *Graph) Greater(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("greater"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// GreaterEqual is the operator greater_equal: a >= b; false with a NaN.
+//
+//	greater_equal(a, b)
+func (g *Graph) GreaterEqual(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("greater_equal"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Hypot is the operator hypot: sqrt(a*a + b*b) without overflow.
+//
+//	hypot(a, b)
+func (g *Graph) Hypot(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("hypot"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Less is the operator less: a < b; false with a NaN.
+//
+//	less(a, b)
+func (g *Graph) Less(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("less"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// LessEqual is the operator less_equal: a <= b; false with a NaN.
+//
+//	less_equal(a, b)
+func (g *Graph) LessEqual(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("less_equal"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// LogAddExp is the operator logaddexp: log(exp(a) + exp(b)) without overflow.
+//
+//	logaddexp(a, b)
+func (g *Graph) LogAddExp(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("logaddexp"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// LogicalAnd is the operator logical_and: whether a and b are true.
+//
+//	logical_and(a, b)
+func (g *Graph) LogicalAnd(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("logical_and"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// LogicalOr is the operator logical_or: whether a or b is true.
+//
+//	logical_or(a, b)
+func (g *Graph) LogicalOr(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("logical_or"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// LogicalXor is the operator logical_xor: whether just one of a and b is true.
+//
+//	logical_xor(a, b)
+func (g *Graph) LogicalXor(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("logical_xor"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Maximum is the operator maximum: the larger of a and b; NaN if one is, +0 above -0.
+//
+//	maximum(a, b)
+func (g *Graph) Maximum(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("maximum"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Minimum is the operator minimum: the smaller of a and b; NaN if one is, -0 below +0.
+//
+//	minimum(a, b)
+func (g *Graph) Minimum(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("minimum"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Mul is the operator mul: a * b.
+//
+//	mul(a, b)
+func (g *Graph) Mul(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("mul"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// NotEqual is the operator not_equal: a != b; NaN differs from everything.
+//
+//	not_equal(a, b)
+func (g *Graph) NotEqual(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("not_equal"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Pow is the operator pow: a to the power b; integers wrap, and a negative integer exponent is an error.
+//
+//	pow(a, b)
+func (g *Graph) Pow(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("pow"), []Operand{a, b}, nil)
+	return first(r)
+}
+
+// Rem is the operator rem: rest of the truncated division, with the sign of a; by the integer 0 an error.
+//
+//	rem(a, b)
+func (g *Graph) Rem(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("rem"), []Operand{a, b}, nil)
+	return first(r)
+}
+
 // ShiftLeft is the operator shift_left: a << b; 0 for b at or above the width, an error for b below 0.
 //
 //	shift_left(a, b)
@@ -676,11 +668,11 @@ func (g *Graph) ShiftRight(a Operand, b Operand) *Value {
 	return first(r)
 }
 
-// Cast is the operator cast: x in another dtype: floats round to nearest even; float to integer truncates and saturates, NaN to 0; integers wrap; bool is x != 0.
+// Sub is the operator sub: a - b.
 //
-//	cast(x, dtype)
-func (g *Graph) Cast(x Operand, dtype DType) *Value {
-	r := g.add(ir.Lookup("cast"), []Operand{x}, []Attr{{"dtype", ir.DTypeLit(dtype)}})
+//	sub(a, b)
+func (g *Graph) Sub(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("sub"), []Operand{a, b}, nil)
 	return first(r)
 }
 
@@ -692,6 +684,14 @@ func (g *Graph) Bitcast(x Operand, dtype DType) *Value {
 	return first(r)
 }
 
+// Cast is the operator cast: x in another dtype: floats round to nearest even; float to integer truncates and saturates, NaN to 0; integers wrap; bool is x != 0.
+//
+//	cast(x, dtype)
+func (g *Graph) Cast(x Operand, dtype DType) *Value {
+	r := g.add(ir.Lookup("cast"), []Operand{x}, []Attr{{"dtype", ir.DTypeLit(dtype)}})
+	return first(r)
+}
+
 // Where is the operator where: a where c is true, else b, bit for bit; all three broadcast.
 //
 //	where(c, a, b)
@@ -700,11 +700,11 @@ func (g *Graph) Where(c Operand, a Operand, b Operand) *Value {
 	return first(r)
 }
 
-// MatMul is the operator matmul: product of matrices; leading axes broadcast, and a vector is a row on the left, a column on the right.
+// BiasAdd is the operator bias_add: x + b, with b a vector along the last axis of x.
 //
-//	matmul(a, b)
-func (g *Graph) MatMul(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("matmul"), []Operand{a, b}, nil)
+//	bias_add(x, b)
+func (g *Graph) BiasAdd(x Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("bias_add"), []Operand{x, b}, nil)
 	return first(r)
 }
 
@@ -713,22 +713,6 @@ func (g *Graph) MatMul(a Operand, b Operand) *Value {
 //	dot(a, b)
 func (g *Graph) Dot(a Operand, b Operand) *Value {
 	r := g.add(ir.Lookup("dot"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// Outer is the operator outer: the product of each element of a with each of b.
-//
-//	outer(a, b)
-func (g *Graph) Outer(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("outer"), []Operand{a, b}, nil)
-	return first(r)
-}
-
-// BiasAdd is the operator bias_add: x + b, with b a vector along the last axis of x.
-//
-//	bias_add(x, b)
-func (g *Graph) BiasAdd(x Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("bias_add"), []Operand{x, b}, nil)
 	return first(r)
 }
 
@@ -748,91 +732,19 @@ func (g *Graph) Linear(x Operand, w Operand, b Operand) *Value {
 	return first(r)
 }
 
-// Sum is the operator sum: sum; 0 of nothing.
+// MatMul is the operator matmul: product of matrices; leading axes broadcast, and a vector is a row on the left, a column on the right.
 //
-//	sum(x, axis=None, keepdims=false)
-func (g *Graph) Sum(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("sum"), []Operand{x}, attrs)
+//	matmul(a, b)
+func (g *Graph) MatMul(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("matmul"), []Operand{a, b}, nil)
 	return first(r)
 }
 
-// Mean is the operator mean: sum divided by the number of elements; NaN of nothing.
+// Outer is the operator outer: the product of each element of a with each of b.
 //
-//	mean(x, axis=None, keepdims=false)
-func (g *Graph) Mean(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("mean"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Prod is the operator prod: product; 1 of nothing.
-//
-//	prod(x, axis=None, keepdims=false)
-func (g *Graph) Prod(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("prod"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Max is the operator max: largest element, NaN if one is; of nothing -inf or the dtype's smallest.
-//
-//	max(x, axis=None, keepdims=false)
-func (g *Graph) Max(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("max"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Min is the operator min: smallest element, NaN if one is; of nothing inf or the dtype's largest.
-//
-//	min(x, axis=None, keepdims=false)
-func (g *Graph) Min(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("min"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// SumSquare is the operator sum_square: sum of squares.
-//
-//	sum_square(x, axis=None, keepdims=false)
-func (g *Graph) SumSquare(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("sum_square"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Norm1 is the operator norm1: sum of absolute values.
-//
-//	norm1(x, axis=None, keepdims=false)
-func (g *Graph) Norm1(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("norm1"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Norm2 is the operator norm2: square root of the sum of squares, without overflow.
-//
-//	norm2(x, axis=None, keepdims=false)
-func (g *Graph) Norm2(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("norm2"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// LogSumExp is the operator logsumexp: log of the sum of exponentials, without overflow; -inf of nothing.
-//
-//	logsumexp(x, axis=None, keepdims=false)
-func (g *Graph) LogSumExp(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("logsumexp"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Variance is the operator variance: mean square distance from the mean; NaN where correction leaves no elements.
-//
-//	variance(x, axis=None, keepdims=false, correction=0)
-func (g *Graph) Variance(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("variance"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Std is the operator std: square root of the variance.
-//
-//	std(x, axis=None, keepdims=false, correction=0)
-func (g *Graph) Std(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("std"), []Operand{x}, attrs)
+//	outer(a, b)
+func (g *Graph) Outer(a Operand, b Operand) *Value {
+	r := g.add(ir.Lookup("outer"), []Operand{a, b}, nil)
 	return first(r)
 }
 
@@ -852,14 +764,6 @@ func (g *Graph) Any(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// CountNonzero is the operator count_nonzero: how many elements are not zero, as i64.
-//
-//	count_nonzero(x, axis=None, keepdims=false)
-func (g *Graph) CountNonzero(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("count_nonzero"), []Operand{x}, attrs)
-	return first(r)
-}
-
 // ArgMax is the operator argmax: position of the largest element as i64: of the first NaN, else of the first of equals.
 //
 //	argmax(x, axis=None, keepdims=false)
@@ -876,11 +780,11 @@ func (g *Graph) ArgMin(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// CumSum is the operator cumsum: sums of the elements up to each along axis.
+// CountNonzero is the operator count_nonzero: how many elements are not zero, as i64.
 //
-//	cumsum(x, axis)
-func (g *Graph) CumSum(x Operand, axis int) *Value {
-	r := g.add(ir.Lookup("cumsum"), []Operand{x}, []Attr{{"axis", ir.IntLit(int64(axis))}})
+//	count_nonzero(x, axis=None, keepdims=false)
+func (g *Graph) CountNonzero(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("count_nonzero"), []Operand{x}, attrs)
 	return first(r)
 }
 
@@ -892,19 +796,107 @@ func (g *Graph) CumProd(x Operand, axis int) *Value {
 	return first(r)
 }
 
+// CumSum is the operator cumsum: sums of the elements up to each along axis.
+//
+//	cumsum(x, axis)
+func (g *Graph) CumSum(x Operand, axis int) *Value {
+	r := g.add(ir.Lookup("cumsum"), []Operand{x}, []Attr{{"axis", ir.IntLit(int64(axis))}})
+	return first(r)
+}
+
+// LogSumExp is the operator logsumexp: log of the sum of exponentials, without overflow; -inf of nothing.
+//
+//	logsumexp(x, axis=None, keepdims=false)
+func (g *Graph) LogSumExp(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("logsumexp"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Max is the operator max: largest element, NaN if one is; of nothing -inf or the dtype's smallest.
+//
+//	max(x, axis=None, keepdims=false)
+func (g *Graph) Max(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("max"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Mean is the operator mean: sum divided by the number of elements; NaN of nothing.
+//
+//	mean(x, axis=None, keepdims=false)
+func (g *Graph) Mean(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("mean"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Min is the operator min: smallest element, NaN if one is; of nothing inf or the dtype's largest.
+//
+//	min(x, axis=None, keepdims=false)
+func (g *Graph) Min(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("min"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Norm1 is the operator norm1: sum of absolute values.
+//
+//	norm1(x, axis=None, keepdims=false)
+func (g *Graph) Norm1(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("norm1"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Norm2 is the operator norm2: square root of the sum of squares, without overflow.
+//
+//	norm2(x, axis=None, keepdims=false)
+func (g *Graph) Norm2(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("norm2"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Prod is the operator prod: product; 1 of nothing.
+//
+//	prod(x, axis=None, keepdims=false)
+func (g *Graph) Prod(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("prod"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Std is the operator std: square root of the variance.
+//
+//	std(x, axis=None, keepdims=false, correction=0)
+func (g *Graph) Std(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("std"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Sum is the operator sum: sum; 0 of nothing.
+//
+//	sum(x, axis=None, keepdims=false)
+func (g *Graph) Sum(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("sum"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// SumSquare is the operator sum_square: sum of squares.
+//
+//	sum_square(x, axis=None, keepdims=false)
+func (g *Graph) SumSquare(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("sum_square"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Variance is the operator variance: mean square distance from the mean; NaN where correction leaves no elements.
+//
+//	variance(x, axis=None, keepdims=false, correction=0)
+func (g *Graph) Variance(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("variance"), []Operand{x}, attrs)
+	return first(r)
+}
+
 // BatchNorm is the operator batchnorm: (x - mean) / sqrt(var + eps) * weight + bias, one of each for every channel (axis 1).
 //
 //	batchnorm(x, weight=None, bias=None, mean, var, eps=1e-05)
 func (g *Graph) BatchNorm(x Operand, weight Operand, bias Operand, mean Operand, var_ Operand, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("batchnorm"), []Operand{x, weight, bias, mean, var_}, attrs)
-	return first(r)
-}
-
-// InstanceNorm is the operator instancenorm: (x - mean) / sqrt(variance + eps) over the spatial axes of each channel, times the channel's weight, plus its bias.
-//
-//	instancenorm(x, weight=None, bias=None, eps=1e-05)
-func (g *Graph) InstanceNorm(x Operand, weight Operand, bias Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("instancenorm"), []Operand{x, weight, bias}, attrs)
 	return first(r)
 }
 
@@ -916,19 +908,11 @@ func (g *Graph) GroupNorm(x Operand, weight Operand, bias Operand, groups int, a
 	return first(r)
 }
 
-// Softmax is the operator softmax: exp(x) divided by its sum along axis, without overflow; NaN where every element is -inf.
+// InstanceNorm is the operator instancenorm: (x - mean) / sqrt(variance + eps) over the spatial axes of each channel, times the channel's weight, plus its bias.
 //
-//	softmax(x, axis=-1)
-func (g *Graph) Softmax(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("softmax"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// LogSoftmax is the operator log_softmax: log(softmax(x)) without overflow.
-//
-//	log_softmax(x, axis=-1)
-func (g *Graph) LogSoftmax(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("log_softmax"), []Operand{x}, attrs)
+//	instancenorm(x, weight=None, bias=None, eps=1e-05)
+func (g *Graph) InstanceNorm(x Operand, weight Operand, bias Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("instancenorm"), []Operand{x, weight, bias}, attrs)
 	return first(r)
 }
 
@@ -948,11 +932,27 @@ func (g *Graph) LayerNorm(x Operand, weight Operand, bias Operand, attrs ...Attr
 	return first(r)
 }
 
+// LogSoftmax is the operator log_softmax: log(softmax(x)) without overflow.
+//
+//	log_softmax(x, axis=-1)
+func (g *Graph) LogSoftmax(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("log_softmax"), []Operand{x}, attrs)
+	return first(r)
+}
+
 // RMSNorm is the operator rmsnorm: x / sqrt(mean of squares + eps) over the last axis, times weight.
 //
 //	rmsnorm(x, weight=None, eps=1e-06)
 func (g *Graph) RMSNorm(x Operand, weight Operand, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("rmsnorm"), []Operand{x, weight}, attrs)
+	return first(r)
+}
+
+// Softmax is the operator softmax: exp(x) divided by its sum along axis, without overflow; NaN where every element is -inf.
+//
+//	softmax(x, axis=-1)
+func (g *Graph) Softmax(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("softmax"), []Operand{x}, attrs)
 	return first(r)
 }
 
@@ -972,19 +972,19 @@ func (g *Graph) Rope(x Operand, cos Operand, sin Operand, attrs ...Attr) *Value 
 	return first(r)
 }
 
-// Conv is the operator conv: cross-correlation of x [N, C, spatial...] with filters w [M, C/groups, kernel...], plus b [M]; sums in float64 (integers wrap), rounded once.
-//
-//	conv(x, w, b=None, stride=1, pad=0, dilation=1, groups=1, auto_pad="")
-func (g *Graph) Conv(x Operand, w Operand, b Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("conv"), []Operand{x, w, b}, attrs)
-	return first(r)
-}
-
 // AvgPool is the operator avg_pool: the mean of each window of x [N, C, spatial...].
 //
 //	avg_pool(x, kernel, stride=None, pad=0, ceil=false, count_pad=false, dilation=1, auto_pad="")
 func (g *Graph) AvgPool(x Operand, kernel []int, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("avg_pool"), []Operand{x}, append([]Attr{{"kernel", intsLit(kernel)}}, attrs...))
+	return first(r)
+}
+
+// Conv is the operator conv: cross-correlation of x [N, C, spatial...] with filters w [M, C/groups, kernel...], plus b [M]; sums in float64 (integers wrap), rounded once.
+//
+//	conv(x, w, b=None, stride=1, pad=0, dilation=1, groups=1, auto_pad="")
+func (g *Graph) Conv(x Operand, w Operand, b Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("conv"), []Operand{x, w, b}, attrs)
 	return first(r)
 }
 
@@ -996,14 +996,6 @@ func (g *Graph) GlobalAvgPool(x Operand) *Value {
 	return first(r)
 }
 
-// MaxPool is the operator max_pool: the largest element of each window of x [N, C, spatial...]; nan propagates, padding is never the largest.
-//
-//	max_pool(x, kernel, stride=None, pad=0, ceil=false, dilation=1, auto_pad="")
-func (g *Graph) MaxPool(x Operand, kernel []int, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("max_pool"), []Operand{x}, append([]Attr{{"kernel", intsLit(kernel)}}, attrs...))
-	return first(r)
-}
-
 // GlobalMaxPool is the operator global_max_pool: the largest element of each channel of x [N, C, spatial...]; of none it is -inf, or the dtype's smallest integer.
 //
 //	global_max_pool(x)
@@ -1012,43 +1004,27 @@ func (g *Graph) GlobalMaxPool(x Operand) *Value {
 	return first(r)
 }
 
-// Reshape is the operator reshape: the same elements, in the same order, under another shape.
+// MaxPool is the operator max_pool: the largest element of each window of x [N, C, spatial...]; nan propagates, padding is never the largest.
 //
-//	reshape(x, ...dims)
-func (g *Graph) Reshape(x Operand, dims ...Dim) *Value {
-	r := g.add(ir.Lookup("reshape"), []Operand{x}, []Attr{{"dims", ir.DimsLit(dims...)}})
+//	max_pool(x, kernel, stride=None, pad=0, ceil=false, dilation=1, auto_pad="")
+func (g *Graph) MaxPool(x Operand, kernel []int, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("max_pool"), []Operand{x}, append([]Attr{{"kernel", intsLit(kernel)}}, attrs...))
 	return first(r)
 }
 
-// Flatten is the operator flatten: the axes start to end made one axis; a scalar becomes a vector of one.
+// Chunk is the operator chunk: n parts along an axis, each of ceildiv(size, n); the last ones may be smaller or empty.
 //
-//	flatten(x, start=1, end=-1)
-func (g *Graph) Flatten(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("flatten"), []Operand{x}, attrs)
-	return first(r)
+//	chunk(x, n, axis=0)
+func (g *Graph) Chunk(x Operand, n int, attrs ...Attr) []*Value {
+	r := g.add(ir.Lookup("chunk"), []Operand{x}, append([]Attr{{"n", ir.IntLit(int64(n))}}, attrs...))
+	return r
 }
 
-// Squeeze is the operator squeeze: without axes of size 1.
+// Concat is the operator concat: tensors behind each other along an axis.
 //
-//	squeeze(x, axis=None)
-func (g *Graph) Squeeze(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("squeeze"), []Operand{x}, attrs)
-	return first(r)
-}
-
-// Unsqueeze is the operator unsqueeze: with new axes of size 1.
-//
-//	unsqueeze(x, axis)
-func (g *Graph) Unsqueeze(x Operand, axis []int) *Value {
-	r := g.add(ir.Lookup("unsqueeze"), []Operand{x}, []Attr{{"axis", intsLit(axis)}})
-	return first(r)
-}
-
-// Transpose is the operator transpose: the axes in another order.
-//
-//	transpose(x, perm=None)
-func (g *Graph) Transpose(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("transpose"), []Operand{x}, attrs)
+//	concat(...xs, axis=0)
+func (g *Graph) Concat(xs []Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("concat"), xs, attrs)
 	return first(r)
 }
 
@@ -1060,67 +1036,11 @@ func (g *Graph) Expand(x Operand, dims ...Dim) *Value {
 	return first(r)
 }
 
-// Concat is the operator concat: tensors behind each other along an axis.
+// Flatten is the operator flatten: the axes start to end made one axis; a scalar becomes a vector of one.
 //
-//	concat(...xs, axis=0)
-func (g *Graph) Concat(xs []Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("concat"), xs, attrs)
-	return first(r)
-}
-
-// Stack is the operator stack: tensors of one shape behind each other along a new axis.
-//
-//	stack(...xs, axis=0)
-func (g *Graph) Stack(xs []Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("stack"), xs, attrs)
-	return first(r)
-}
-
-// Split is the operator split: parts along an axis: that many equal ones, or of the given sizes.
-//
-//	split(x, parts=0, sizes=None, axis=0)
-func (g *Graph) Split(x Operand, attrs ...Attr) []*Value {
-	r := g.add(ir.Lookup("split"), []Operand{x}, attrs)
-	return r
-}
-
-// Chunk is the operator chunk: n parts along an axis, each of ceildiv(size, n); the last ones may be smaller or empty.
-//
-//	chunk(x, n, axis=0)
-func (g *Graph) Chunk(x Operand, n int, attrs ...Attr) []*Value {
-	r := g.add(ir.Lookup("chunk"), []Operand{x}, append([]Attr{{"n", ir.IntLit(int64(n))}}, attrs...))
-	return r
-}
-
-// Tile is the operator tile: the whole tensor repeated along each axis.
-//
-//	tile(x, ...reps)
-func (g *Graph) Tile(x Operand, reps ...Dim) *Value {
-	r := g.add(ir.Lookup("tile"), []Operand{x}, []Attr{{"reps", ir.DimsLit(reps...)}})
-	return first(r)
-}
-
-// Repeat is the operator repeat: each slice along an axis n times behind itself (numpy.repeat, torch.repeat_interleave).
-//
-//	repeat(x, n, axis=None)
-func (g *Graph) Repeat(x Operand, n Dim, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("repeat"), []Operand{x}, append([]Attr{{"n", ir.DimLit(n)}}, attrs...))
-	return first(r)
-}
-
-// Pad is the operator pad: elements added before and behind along each axis, or cut off by a negative number of them.
-//
-//	pad(x, pairs, mode="constant", value=0)
-func (g *Graph) Pad(x Operand, pairs []Dim, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("pad"), []Operand{x}, append([]Attr{{"pairs", ir.DimsLit(pairs...)}}, attrs...))
-	return first(r)
-}
-
-// Slice is the operator slice: from starts to before ends in steps, along some axes; bounds are clamped as in NumPy.
-//
-//	slice(x, starts, ends, axes=None, steps=None)
-func (g *Graph) Slice(x Operand, starts []Dim, ends []Dim, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("slice"), []Operand{x}, append([]Attr{{"starts", ir.DimsLit(starts...)}, {"ends", ir.DimsLit(ends...)}}, attrs...))
+//	flatten(x, start=1, end=-1)
+func (g *Graph) Flatten(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("flatten"), []Operand{x}, attrs)
 	return first(r)
 }
 
@@ -1132,6 +1052,30 @@ func (g *Graph) Flip(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
+// Pad is the operator pad: elements added before and behind along each axis, or cut off by a negative number of them.
+//
+//	pad(x, pairs, mode="constant", value=0)
+func (g *Graph) Pad(x Operand, pairs []Dim, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("pad"), []Operand{x}, append([]Attr{{"pairs", ir.DimsLit(pairs...)}}, attrs...))
+	return first(r)
+}
+
+// Repeat is the operator repeat: each slice along an axis n times behind itself (numpy.repeat, torch.repeat_interleave).
+//
+//	repeat(x, n, axis=None)
+func (g *Graph) Repeat(x Operand, n Dim, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("repeat"), []Operand{x}, append([]Attr{{"n", ir.DimLit(n)}}, attrs...))
+	return first(r)
+}
+
+// Reshape is the operator reshape: the same elements, in the same order, under another shape.
+//
+//	reshape(x, ...dims)
+func (g *Graph) Reshape(x Operand, dims ...Dim) *Value {
+	r := g.add(ir.Lookup("reshape"), []Operand{x}, []Attr{{"dims", ir.DimsLit(dims...)}})
+	return first(r)
+}
+
 // Roll is the operator roll: moved along the axes; what leaves at one end comes in at the other.
 //
 //	roll(x, shift, axis=None)
@@ -1140,11 +1084,67 @@ func (g *Graph) Roll(x Operand, shift []Dim, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Gather is the operator gather: the slices of x along an axis that i lists (numpy.take).
+// Slice is the operator slice: from starts to before ends in steps, along some axes; bounds are clamped as in NumPy.
 //
-//	gather(x, i, axis=0)
-func (g *Graph) Gather(x Operand, i Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("gather"), []Operand{x, i}, attrs)
+//	slice(x, starts, ends, axes=None, steps=None)
+func (g *Graph) Slice(x Operand, starts []Dim, ends []Dim, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("slice"), []Operand{x}, append([]Attr{{"starts", ir.DimsLit(starts...)}, {"ends", ir.DimsLit(ends...)}}, attrs...))
+	return first(r)
+}
+
+// Split is the operator split: parts along an axis: that many equal ones, or of the given sizes.
+//
+//	split(x, parts=0, sizes=None, axis=0)
+func (g *Graph) Split(x Operand, attrs ...Attr) []*Value {
+	r := g.add(ir.Lookup("split"), []Operand{x}, attrs)
+	return r
+}
+
+// Squeeze is the operator squeeze: without axes of size 1.
+//
+//	squeeze(x, axis=None)
+func (g *Graph) Squeeze(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("squeeze"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Stack is the operator stack: tensors of one shape behind each other along a new axis.
+//
+//	stack(...xs, axis=0)
+func (g *Graph) Stack(xs []Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("stack"), xs, attrs)
+	return first(r)
+}
+
+// Tile is the operator tile: the whole tensor repeated along each axis.
+//
+//	tile(x, ...reps)
+func (g *Graph) Tile(x Operand, reps ...Dim) *Value {
+	r := g.add(ir.Lookup("tile"), []Operand{x}, []Attr{{"reps", ir.DimsLit(reps...)}})
+	return first(r)
+}
+
+// Transpose is the operator transpose: the axes in another order.
+//
+//	transpose(x, perm=None)
+func (g *Graph) Transpose(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("transpose"), []Operand{x}, attrs)
+	return first(r)
+}
+
+// Unsqueeze is the operator unsqueeze: with new axes of size 1.
+//
+//	unsqueeze(x, axis)
+func (g *Graph) Unsqueeze(x Operand, axis []int) *Value {
+	r := g.add(ir.Lookup("unsqueeze"), []Operand{x}, []Attr{{"axis", intsLit(axis)}})
+	return first(r)
+}
+
+// ArgSort is the operator argsort: the positions along an axis, i64, that sort x, stable; NaN is the largest.
+//
+//	argsort(x, axis=-1, descending=false)
+func (g *Graph) ArgSort(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("argsort"), []Operand{x}, attrs)
 	return first(r)
 }
 
@@ -1156,11 +1156,11 @@ func (g *Graph) Embedding(table Operand, i Operand) *Value {
 	return first(r)
 }
 
-// TakeAlong is the operator take_along: for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast.
+// Gather is the operator gather: the slices of x along an axis that i lists (numpy.take).
 //
-//	take_along(x, i, axis)
-func (g *Graph) TakeAlong(x Operand, i Operand, axis int) *Value {
-	r := g.add(ir.Lookup("take_along"), []Operand{x, i}, []Attr{{"axis", ir.IntLit(int64(axis))}})
+//	gather(x, i, axis=0)
+func (g *Graph) Gather(x Operand, i Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("gather"), []Operand{x, i}, attrs)
 	return first(r)
 }
 
@@ -1169,6 +1169,14 @@ func (g *Graph) TakeAlong(x Operand, i Operand, axis int) *Value {
 //	gather_nd(x, i, batch_dims=0)
 func (g *Graph) GatherND(x Operand, i Operand, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("gather_nd"), []Operand{x, i}, attrs)
+	return first(r)
+}
+
+// OneHot is the operator one_hot: a new axis of size n that is on at the position i and off elsewhere.
+//
+//	one_hot(i, n, dtype=f32, axis=-1, on=1, off=0)
+func (g *Graph) OneHot(i Operand, n Dim, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("one_hot"), []Operand{i}, append([]Attr{{"n", ir.DimLit(n)}}, attrs...))
 	return first(r)
 }
 
@@ -1196,11 +1204,11 @@ func (g *Graph) Sort(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// ArgSort is the operator argsort: the positions along an axis, i64, that sort x, stable; NaN is the largest.
+// TakeAlong is the operator take_along: for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast.
 //
-//	argsort(x, axis=-1, descending=false)
-func (g *Graph) ArgSort(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("argsort"), []Operand{x}, attrs)
+//	take_along(x, i, axis)
+func (g *Graph) TakeAlong(x Operand, i Operand, axis int) *Value {
+	r := g.add(ir.Lookup("take_along"), []Operand{x, i}, []Attr{{"axis", ir.IntLit(int64(axis))}})
 	return first(r)
 }
 
@@ -1212,19 +1220,11 @@ func (g *Graph) TopK(x Operand, k Dim, attrs ...Attr) (*Value, *Value) {
 	return nth(r, 0), nth(r, 1)
 }
 
-// OneHot is the operator one_hot: a new axis of size n that is on at the position i and off elsewhere.
+// Arange is the operator arange: a, a+step, ... up to before b; each number is a + i*step in float64, rounded once.
 //
-//	one_hot(i, n, dtype=f32, axis=-1, on=1, off=0)
-func (g *Graph) OneHot(i Operand, n Dim, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("one_hot"), []Operand{i}, append([]Attr{{"n", ir.DimLit(n)}}, attrs...))
-	return first(r)
-}
-
-// Zeros is the operator zeros: all elements 0 (false).
-//
-//	zeros(type)
-func (g *Graph) Zeros(type_ Type) *Value {
-	r := g.add(ir.Lookup("zeros"), []Operand{}, []Attr{{"type", ir.TypeLit(type_)}})
+//	arange(a, b=None, step=1, dtype=None)
+func (g *Graph) Arange(a float64, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("arange"), []Operand{}, append([]Attr{{"a", numLit(a)}}, attrs...))
 	return first(r)
 }
 
@@ -1236,19 +1236,19 @@ func (g *Graph) Eye(n Dim, attrs ...Attr) *Value {
 	return first(r)
 }
 
+// Full is the operator full: all elements one number.
+//
+//	full(type, value)
+func (g *Graph) Full(type_ Type, value float64) *Value {
+	r := g.add(ir.Lookup("full"), []Operand{}, []Attr{{"type", ir.TypeLit(type_)}, {"value", numLit(value)}})
+	return first(r)
+}
+
 // Iota is the operator iota: 0, 1, ..., n-1.
 //
 //	iota(n, dtype=i64)
 func (g *Graph) Iota(n Dim, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("iota"), []Operand{}, append([]Attr{{"n", ir.DimLit(n)}}, attrs...))
-	return first(r)
-}
-
-// Arange is the operator arange: a, a+step, ... up to before b; each number is a + i*step in float64, rounded once.
-//
-//	arange(a, b=None, step=1, dtype=None)
-func (g *Graph) Arange(a float64, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("arange"), []Operand{}, append([]Attr{{"a", numLit(a)}}, attrs...))
 	return first(r)
 }
 
@@ -1260,11 +1260,11 @@ func (g *Graph) Linspace(a float64, b float64, n Dim, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Triu is the operator triu: the upper triangle: elements below the k-th diagonal are 0; leading axes are a batch.
+// Ones is the operator ones: all elements 1 (true).
 //
-//	triu(x, k=0)
-func (g *Graph) Triu(x Operand, attrs ...Attr) *Value {
-	r := g.add(ir.Lookup("triu"), []Operand{x}, attrs)
+//	ones(type)
+func (g *Graph) Ones(type_ Type) *Value {
+	r := g.add(ir.Lookup("ones"), []Operand{}, []Attr{{"type", ir.TypeLit(type_)}})
 	return first(r)
 }
 
@@ -1276,19 +1276,19 @@ func (g *Graph) Tril(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Ones is the operator ones: all elements 1 (true).
+// Triu is the operator triu: the upper triangle: elements below the k-th diagonal are 0; leading axes are a batch.
 //
-//	ones(type)
-func (g *Graph) Ones(type_ Type) *Value {
-	r := g.add(ir.Lookup("ones"), []Operand{}, []Attr{{"type", ir.TypeLit(type_)}})
+//	triu(x, k=0)
+func (g *Graph) Triu(x Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("triu"), []Operand{x}, attrs)
 	return first(r)
 }
 
-// Full is the operator full: all elements one number.
+// Zeros is the operator zeros: all elements 0 (false).
 //
-//	full(type, value)
-func (g *Graph) Full(type_ Type, value float64) *Value {
-	r := g.add(ir.Lookup("full"), []Operand{}, []Attr{{"type", ir.TypeLit(type_)}, {"value", numLit(value)}})
+//	zeros(type)
+func (g *Graph) Zeros(type_ Type) *Value {
+	r := g.add(ir.Lookup("zeros"), []Operand{}, []Attr{{"type", ir.TypeLit(type_)}})
 	return first(r)
 }
 
@@ -1409,7 +1409,7 @@ func Step(v float64) Attr { return Attr{"step", numLit(v)} }
 // Steps sets the attribute steps: the steps, not 0; absent: 1.
 func Steps(v ...int) Attr { return Attr{"steps", intsLit(v)} }
 
-// Stride sets the attribute stride: distance of two places of the window, one number or one for each axis.
+// Stride sets the attribute stride: distance of two places; absent: the window's size.
 func Stride(v ...int) Attr { return Attr{"stride", intsLit(v)} }
 
 // WithValue sets the attribute value: the new elements of mode constant.

@@ -170,8 +170,8 @@ func (s DTypes) Has(d tensor.DType) bool {
 
 func (s DTypes) String() string { return dtypeSets[s].name }
 
-// table holds every operator, in the order of the files and lines that declare
-// them.
+// table holds every operator, in the order in which Go initialises the
+// package's variables, which follows what rows share and not their lines.
 var table []*Op
 var byName = map[string]*Op{}
 
@@ -194,14 +194,14 @@ var Groups = []string{
 	"convolution", "shape", "index", "make", "control", "structure",
 }
 
-// Ops lists the operator table by group; within a group in the order of the
-// rows. The slice must not be changed.
+// Ops lists the operator table by group, and within a group by name. The slice
+// must not be changed.
 func Ops() []*Op { return inGroups() }
 
 var inGroups = sync.OnceValue(func() []*Op {
 	ops := slices.Clone(table)
-	slices.SortStableFunc(ops, func(a, b *Op) int {
-		return cmp.Compare(slices.Index(Groups, a.Group), slices.Index(Groups, b.Group))
+	slices.SortFunc(ops, func(a, b *Op) int {
+		return cmp.Or(cmp.Compare(slices.Index(Groups, a.Group), slices.Index(Groups, b.Group)), cmp.Compare(a.Name, b.Name))
 	})
 	return ops
 })

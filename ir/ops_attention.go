@@ -249,7 +249,7 @@ func sampleAttention(r *rand.Rand) Call {
 	of := func(dims ...int) Type { return T(dt, Dims(append(append([]int{}, lead...), dims...)...)...) }
 	c := Call{
 		In:    []Type{of(g*share, m, d), of(g, t, d), of(g, t, e), {}},
-		Attrs: []Lit{None, BoolLit(s.chance(2))},
+		Attrs: []Lit{None, s.flag()},
 	}
 	if s.chance(2) {
 		c.Attrs[0] = FloatLit(0.5)
@@ -364,5 +364,5 @@ func sampleRope(r *rand.Rand) Call {
 		lead := s.part(shape[:len(shape)-1])
 		return T(d, Dims(append(lead, half*(1+s.IntN(2)))...)...)
 	}
-	return Call{In: []Type{T(d, Dims(shape...)...), of(), of()}, Attrs: []Lit{BoolLit(s.chance(2))}}
+	return Call{In: []Type{T(d, Dims(shape...)...), of(), of()}, Attrs: []Lit{s.flag()}}
 }

@@ -251,33 +251,34 @@ func copyStep[W wide](dst, line []W, q, step int) {
 
 // sampleConv draws windows that fit.
 func sampleConv(r *rand.Rand) Call {
-	n := 1 + r.IntN(3)
-	groups := int64(1 + r.IntN(2))
-	d := drawDType(r, Numbers)
-	per, filters := N(1+r.Int64N(3)), N(groups*(1+r.Int64N(3)))
-	x := T(d, N(drawDim(r)), per.Mul(N(groups)))
+	s := &sampler{r}
+	n := 1 + s.IntN(3)
+	groups := int64(1 + s.IntN(2))
+	d := s.dtype(Numbers)
+	per, filters := N(1+s.Int64N(3)), N(groups*(1+s.Int64N(3)))
+	x := T(d, s.dim(), per.Mul(N(groups)))
 	w := T(d, filters, per)
 	var stride, pad, dilation []int64
 	for range n {
-		kernel, spread := 1+r.Int64N(3), 1+r.Int64N(2)
-		x.Shape = append(x.Shape, N((kernel-1)*spread+1+r.Int64N(4)))
+		kernel, spread := 1+s.Int64N(3), 1+s.Int64N(2)
+		x.Shape = append(x.Shape, N((kernel-1)*spread+1+s.Int64N(4)))
 		w.Shape = append(w.Shape, N(kernel))
-		stride = append(stride, 1+r.Int64N(3))
-		pad = append(pad, r.Int64N(3), r.Int64N(3))
+		stride = append(stride, 1+s.Int64N(3))
+		pad = append(pad, s.Int64N(3), s.Int64N(3))
 		dilation = append(dilation, spread)
 	}
 	b := Type{}
-	if r.IntN(2) == 0 {
+	if s.chance(2) {
 		b = T(d, filters)
 	}
-	c := Call{In: []Type{x, w, b}, Attrs: []Lit{IntsLit(stride...), IntsLit(pad...), IntsLit(dilation...), IntLit(groups), drawAutoPad(r)}}
+	c := Call{In: []Type{x, w, b}, Attrs: []Lit{IntsLit(stride...), IntsLit(pad...), IntsLit(dilation...), IntLit(groups), s.autoPad()}}
 	if b.Absent() {
 		c.In = c.In[:2]
 	}
 	return c
 }
 
-// drawAutoPad is none more often than not.
-func drawAutoPad(r *rand.Rand) Lit {
-	return StrLit(autoPadAttr.Values[max(0, r.IntN(6)-3)])
+// autoPad is none more often than not.
+func (s *sampler) autoPad() Lit {
+	return StrLit(autoPadAttr.Values[max(0, s.IntN(6)-3)])
 }

@@ -29,31 +29,34 @@ func sampleIndexed(x Type, i Type, known *tensor.T, attrs ...Lit) Call {
 }
 
 func sampleGather(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 3)
-	axis := drawAxis(r, x.Rank())
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 3)
+	axis := s.axis(x.Rank())
 	at, _ := axisOf(axis, x.Rank())
 	x.Shape[at] = MaxOf(x.Shape[at], N(1))
 	n := sizeAt(x, at)
-	i, known := drawIndices(r, drawShape(r, r.IntN(3)), -n, n)
+	i, known := s.indices(s.dims(s.IntN(3)), -n, n)
 	return sampleIndexed(x, i, known, IntLit(axis))
 }
 
 func sampleEmbedding(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 2, 2)
+	s := &sampler{r}
+	x := s.typ(AnyDType, 2, 2)
 	x.Shape[0] = MaxOf(x.Shape[0], N(1))
 	n := sizeAt(x, 0)
-	i, known := drawIndices(r, drawShape(r, r.IntN(3)), -n, n)
+	i, known := s.indices(s.dims(s.IntN(3)), -n, n)
 	return sampleIndexed(x, i, known)
 }
 
 func sampleTakeAlong(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 4)
-	axis := drawAxis(r, x.Rank())
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 4)
+	axis := s.axis(x.Rank())
 	at, _ := axisOf(axis, x.Rank())
 	x.Shape[at] = MaxOf(x.Shape[at], N(1))
 	shape := slices.Clone(x.Shape)
 	for a := range shape {
-		switch r.IntN(5) {
+		switch s.IntN(5) {
 		case 0:
 			shape[a] = N(1)
 		case 1:
@@ -62,77 +65,83 @@ func sampleTakeAlong(r *rand.Rand) Call {
 			}
 		}
 	}
-	shape[at] = N(drawDim(r))
+	shape[at] = s.dim()
 	n := sizeAt(x, at)
-	i, known := drawIndices(r, shape, -n, n)
+	i, known := s.indices(shape, -n, n)
 	return sampleIndexed(x, i, known, IntLit(axis))
 }
 
-// drawCoordinates draws the last axis of i for the axes of x from batch on.
-func drawCoordinates(r *rand.Rand, x Type, batch int) (Type, *tensor.T) {
-	depth := r.IntN(x.Rank() - batch + 1)
-	shape := append(slices.Clone(x.Shape[:batch]), drawShape(r, r.IntN(3))...)
-	i, known := drawIndices(r, append(shape, N(int64(depth))), 0, 1)
+// coordinates draws the last axis of i for the axes of x from batch on.
+func (s *sampler) coordinates(x Type, batch int) (Type, *tensor.T) {
+	depth := s.IntN(x.Rank() - batch + 1)
+	shape := append(slices.Clone(x.Shape[:batch]), s.dims(s.IntN(3))...)
+	i, known := s.indices(append(shape, N(int64(depth))), 0, 1)
 	for k := range known.Len() {
 		n := sizeAt(x, batch+k%depth)
-		known.SetInt(k, r.Int64N(2*n)-n)
+		known.SetInt(k, s.Int64N(2*n)-n)
 	}
 	return i, known
 }
 
 func sampleGatherND(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 4)
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 4)
 	x.Shape = atLeast1(x.Shape)
-	batch := r.IntN(x.Rank())
-	i, known := drawCoordinates(r, x, batch)
+	batch := s.IntN(x.Rank())
+	i, known := s.coordinates(x, batch)
 	return sampleIndexed(x, i, known, IntLit(int64(batch)))
 }
 
 func sampleOneHot(r *rand.Rand) Call {
-	n := 1 + r.Int64N(5)
-	i, known := drawIndices(r, drawShape(r, r.IntN(4)), -n, n)
-	c := sampleOf(i, DimLit(N(n)), DTypeLit(drawDType(r, AnyDType)), IntLit(drawAxis(r, i.Rank()+1)), DimLit(N(1)), DimLit(N(0)))
+	s := &sampler{r}
+	n := 1 + s.Int64N(5)
+	i, known := s.indices(s.dims(s.IntN(4)), -n, n)
+	c := sampleOf(i, DimLit(N(n)), DTypeLit(s.dtype(AnyDType)), IntLit(s.axis(i.Rank()+1)), DimLit(N(1)), DimLit(N(0)))
 	c.Known = []*tensor.T{known}
 	return c
 }
 
 func sampleScatter(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 4)
-	axis := drawAxis(r, x.Rank())
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 4)
+	axis := s.axis(x.Rank())
 	at, _ := axisOf(axis, x.Rank())
 	x.Shape[at] = MaxOf(x.Shape[at], N(1))
 	shape := make([]Dim, x.Rank())
 	for a := range shape {
-		shape[a] = MinOf(x.Shape[a], N(drawDim(r)))
+		shape[a] = MinOf(x.Shape[a], s.dim())
 	}
-	shape[at] = N(drawDim(r))
+	shape[at] = s.dim()
 	n := sizeAt(x, at)
-	i, known := drawIndices(r, shape, -n, n)
-	c := sampleIndexed(x, i, known, IntLit(axis), drawReduce(r))
+	i, known := s.indices(shape, -n, n)
+	c := sampleIndexed(x, i, known, IntLit(axis), s.reduce())
 	c.In = append(c.In, Type{x.DType, shape})
 	return c
 }
 
-func drawReduce(r *rand.Rand) Lit { return StrLit(reduceAttr.Values[r.IntN(5)]) }
+func (s *sampler) reduce() Lit { return s.attr(reduceAttr) }
 
 func sampleScatterND(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 3)
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 3)
 	x.Shape = atLeast1(x.Shape)
-	i, known := drawCoordinates(r, x, 0)
+	i, known := s.coordinates(x, 0)
 	depth := int(sizeAt(i, i.Rank()-1))
-	c := sampleIndexed(x, i, known, drawReduce(r))
+	c := sampleIndexed(x, i, known, s.reduce())
 	c.In = append(c.In, Type{x.DType, slices.Concat(i.Shape[:i.Rank()-1], x.Shape[depth:])})
 	return c
 }
 
 func sampleSort(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 4)
-	return sampleOf(x, IntLit(drawAxis(r, x.Rank())), drawBool(r))
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 4)
+	return sampleOf(x, IntLit(s.axis(x.Rank())), s.flag())
 }
 
 func sampleTopK(r *rand.Rand) Call {
-	x := drawType(r, AnyDType, 1, 4)
-	axis := drawAxis(r, x.Rank())
+	s := &sampler{r}
+	x := s.typ(AnyDType, 1, 4)
+	axis := s.axis(x.Rank())
 	at, _ := axisOf(axis, x.Rank())
-	return sampleOf(x, DimLit(N(r.Int64N(sizeAt(x, at)+1))), IntLit(axis), drawBool(r), drawBool(r))
+	return sampleOf(x, DimLit(N(s.Int64N(sizeAt(x, at)+1))), IntLit(axis), s.flag(), s.flag())
 }

@@ -37,7 +37,7 @@ var (
 		Infer: inferPool, Asserts: assertPool, Cost: costPool, Eval: evalAvgPool,
 		Sample: func(r *rand.Rand) Call {
 			c := samplePool(r, Floats)
-			c.Attrs = slices.Insert(c.Attrs, 4, drawBool(r))
+			c.Attrs = slices.Insert(c.Attrs, 4, (&sampler{r}).flag())
 			return c
 		},
 	})
@@ -46,14 +46,14 @@ var (
 		Doc:   "the largest element of each channel of x [N, C, spatial...]; of none it is -inf, or the dtype's smallest integer",
 		Args:  []string{"x"},
 		Infer: inferGlobalPool, Cost: costGlobalPool, Eval: evalGlobalMax,
-		Sample: func(r *rand.Rand) Call { return sampleOf(drawType(r, Numbers, 3, 5)) },
+		Sample: func(r *rand.Rand) Call { return sampleOf((&sampler{r}).typ(Numbers, 3, 5)) },
 	})
 	GlobalAvgPool = row(Op{
 		Name: "global_avg_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Floats,
 		Doc:   "the mean of each channel of x [N, C, spatial...]; of none it is nan",
 		Args:  []string{"x"},
 		Infer: inferGlobalPool, Cost: costGlobalPool, Eval: evalGlobalAvg,
-		Sample: func(r *rand.Rand) Call { return sampleOf(drawType(r, Floats, 3, 5)) },
+		Sample: func(r *rand.Rand) Call { return sampleOf((&sampler{r}).typ(Floats, 3, 5)) },
 	})
 )
 
@@ -351,15 +351,16 @@ func evalGlobalAvg(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // samplePool draws windows that fit, with padding smaller than them.
 func samplePool(r *rand.Rand, over DTypes) Call {
-	x := T(drawDType(r, over), N(drawDim(r)), N(drawDim(r)))
+	s := &sampler{r}
+	x := T(s.dtype(over), s.dim(), s.dim())
 	var kernel, stride, pad, dilation []int64
-	for range 1 + r.IntN(3) {
-		k, spread := 1+r.Int64N(3), 1+r.Int64N(2)
+	for range 1 + s.IntN(3) {
+		k, spread := 1+s.Int64N(3), 1+s.Int64N(2)
 		reach := (k-1)*spread + 1
-		x.Shape = append(x.Shape, N(reach+r.Int64N(4)))
+		x.Shape = append(x.Shape, N(reach+s.Int64N(4)))
 		kernel, dilation = append(kernel, k), append(dilation, spread)
-		stride = append(stride, 1+r.Int64N(3))
-		pad = append(pad, r.Int64N(reach), r.Int64N(reach))
+		stride = append(stride, 1+s.Int64N(3))
+		pad = append(pad, s.Int64N(reach), s.Int64N(reach))
 	}
-	return sampleOf(x, IntsLit(kernel...), orNone(r, IntsLit(stride...)), IntsLit(pad...), drawBool(r), IntsLit(dilation...), drawAutoPad(r))
+	return sampleOf(x, IntsLit(kernel...), s.orNone(IntsLit(stride...)), IntsLit(pad...), s.flag(), IntsLit(dilation...), s.autoPad())
 }

@@ -176,7 +176,7 @@ func extremum(name, doc string, f folds) *Op {
 			for i := range shape {
 				shape[i] = max(shape[i], 1)
 			}
-			return Call{In: []Type{T(s.dtype(Numbers), Dims(shape...)...)}, Attrs: []Lit{axis, BoolLit(s.chance(2))}}
+			return Call{In: []Type{T(s.dtype(Numbers), Dims(shape...)...)}, Attrs: []Lit{axis, s.flag()}}
 		},
 	})
 }
