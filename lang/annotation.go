@@ -25,6 +25,7 @@ var annotRows = map[string]annotRow{
 	"precision": {`@precision(f16)`, annotDType},
 }
 
+// annotString reads a quoted name; streams and fusions have no empty one.
 func annotString(x syntax.Expr) (string, bool) {
 	s, ok := x.(*syntax.StringLit)
 	if !ok || s.Value == "" {
@@ -33,6 +34,8 @@ func annotString(x syntax.Expr) (string, bool) {
 	return s.Value, true
 }
 
+// annotWord makes a reader of one word of a fixed set. The word is not a name of
+// the program: vector may be a variable too.
 func annotWord(words ...string) func(syntax.Expr) (string, bool) {
 	return func(x syntax.Expr) (string, bool) {
 		n, ok := x.(*syntax.NameExpr)
@@ -53,6 +56,7 @@ func (e *elaborator) annotInt(x syntax.Expr) (string, bool) {
 	return strconv.FormatInt(n, 10), ok && n >= 0
 }
 
+// annotFuse reads off, or the name of a group.
 func annotFuse(x syntax.Expr) (string, bool) {
 	if s, ok := annotWord("off")(x); ok {
 		return s, true
@@ -60,6 +64,8 @@ func annotFuse(x syntax.Expr) (string, bool) {
 	return annotString(x)
 }
 
+// annotDType reads a float dtype: nothing else can be computed with in another
+// precision.
 func annotDType(x syntax.Expr) (string, bool) {
 	n, ok := x.(*syntax.NameExpr)
 	if !ok {

@@ -70,6 +70,8 @@ func (c *rowCall) attribute(a *ir.Attr, o operand) (ir.Lit, bool) {
 	return ir.None, false
 }
 
+// symbolicElems reports whether a list holds something that only a run knows, so
+// that the message can say so.
 func symbolicElems(l listVal) bool {
 	for _, el := range l.elems {
 		if n, ok := el.(intVal); ok && n.big == nil && !n.d.IsConst() {
@@ -151,6 +153,7 @@ var attrKinds = map[ir.AttrKind]struct {
 	}},
 }
 
+// constInt is the value of an integer without symbols.
 func constInt(v value) (int64, bool) {
 	n, ok := v.(intVal)
 	if !ok || n.big != nil {

@@ -97,6 +97,7 @@ type slot struct {
 	listed   bool // a variadic one was given as a list
 }
 
+// run lays the arguments out, converts them, and adds the operator.
 func (c *rowCall) run() value {
 	c.makeSlots()
 	if !c.fill() || !c.complete() {
@@ -122,6 +123,7 @@ func (c *rowCall) run() value {
 	return listVal{elems: out, tuple: true}
 }
 
+// makeSlots lists what the call may give, in positional order.
 func (c *rowCall) makeSlots() {
 	for i, a := range c.row.Args {
 		name, optional, variadic := ir.ArgKind(a)
@@ -177,6 +179,7 @@ func (c *rowCall) byPosition(pos int, o operand) int {
 	return pos
 }
 
+// spread gives a variadic slot the elements of a list.
 func (s *slot) spread(o operand, l listVal) {
 	s.listed = true
 	for i, el := range l.elems {
@@ -184,6 +187,7 @@ func (s *slot) spread(o operand, l listVal) {
 	}
 }
 
+// byName gives an argument to the slot that it names.
 func (c *rowCall) byName(a argument) bool {
 	i := slices.IndexFunc(c.slots, func(s slot) bool { return s.name == a.name.Name })
 	if i < 0 {

@@ -59,6 +59,8 @@ func (e *elaborator) postfixBase(x *syntax.PostfixExpr) (operand, int) {
 	return e.operand(x.X), 0
 }
 
+// nextCall returns link i+1 of a chain if that is a call: x.f then is a method,
+// not a property.
 func nextCall(x *syntax.PostfixExpr, i int) (*syntax.CallOp, bool) {
 	if i+1 >= len(x.Ops) {
 		return nil, false
@@ -95,6 +97,7 @@ func (e *elaborator) evalArgs(call *syntax.CallOp, params []syntax.Param) ([]arg
 	return args, ok
 }
 
+// argName is the parameter that argument i is for, as a part of a path.
 func argName(a syntax.Arg, i int, params []syntax.Param) string {
 	switch {
 	case a.Name.Name != "":
@@ -145,6 +148,7 @@ func (e *elaborator) call(callee operand, op *syntax.CallOp, whole diag.Span) va
 	return poison{}
 }
 
+// hides reports whether a name of the user's stands before a built-in one.
 func (e *elaborator) hides(name string) bool { _, ok := builtin(name); return ok }
 
 // lastName narrows the span of a.b.c to c.
@@ -347,6 +351,7 @@ func headOf(name string, params []syntax.Param) string {
 	return name + "(" + strings.Join(parts, ", ") + ")"
 }
 
+// count prints a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

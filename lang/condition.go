@@ -49,6 +49,7 @@ func (e *elaborator) poisonBound(s *syntax.IfStmt) {
 	}
 }
 
+// poisonNames is poisonBound for one block.
 func (e *elaborator) poisonNames(b *syntax.Block) {
 	boundNames(b, func(id syntax.Ident) {
 		home, _ := e.act.scope.home(id.Name)
@@ -128,6 +129,7 @@ func (e *elaborator) runtimeIf(s *syntax.IfStmt, i int, cond operand) {
 	e.join(s, c, then, other)
 }
 
+// side builds one branch in a region and a scope of its own.
 func (e *elaborator) side(at diag.Span, body func()) side {
 	out := side{at: at}
 	out.frame = e.inRegion(at, func(*ir.Frame) {
@@ -188,6 +190,8 @@ func (e *elaborator) join(s *syntax.IfStmt, cond tensorVal, then, other side) {
 	e.joinValues(s, cond, sides, names)
 }
 
+// mergedNames lists the names that either side binds, in source order: the order
+// of the results must not depend on a map.
 func mergedNames(a, b *scope) []string {
 	names := append([]string{}, a.binds...)
 	for _, n := range b.binds {
@@ -198,6 +202,8 @@ func mergedNames(a, b *scope) []string {
 	return names
 }
 
+// joinValues binds the joined names: to the common value where there is no choice,
+// else to a result of the operator.
 func (e *elaborator) joinValues(s *syntax.IfStmt, cond tensorVal, sides [2]side, names []joined) {
 	outer := e.frame
 	var results []joined
@@ -245,6 +251,8 @@ func (e *elaborator) joinValues(s *syntax.IfStmt, cond tensorVal, sides [2]side,
 	}
 }
 
+// bindJoined binds a name after the if. Inside a run-time loop that may be a name
+// of outside, which only carry lets change.
 func (e *elaborator) bindJoined(j joined, v value) {
 	home, stuck := e.act.scope.home(j.name)
 	if stuck != nil {
@@ -293,6 +301,7 @@ func sameValue(a, b value) bool {
 	return ok && same
 }
 
+// cannotJoin reports values that exist at compile time only, like functions.
 func (e *elaborator) cannotJoin(j joined) {
 	d := e.errorf("not-constant", j.vals[0].at, "%s is %s, which a condition at run time cannot choose", j.name, j.vals[0].val.noun())
 	witness(d, j.vals[1].at, "%s", show(j.vals[1].val))

@@ -17,6 +17,8 @@ func (e *elaborator) cast(d tensor.DType, call *syntax.CallOp, at diag.Span) val
 	return e.castTo(d, e.operand(call.Args[0].Value), at)
 }
 
+// castTo makes a literal of what is written as one: its numbers are checked against
+// the dtype. What has a dtype already is converted, and wraps or saturates.
 func (e *elaborator) castTo(d tensor.DType, o operand, at diag.Span) value {
 	switch v := o.val.(type) {
 	case poison:

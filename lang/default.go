@@ -52,6 +52,7 @@ func (e *elaborator) defaults(f funcVal) []*Default {
 	return out
 }
 
+// defaultOf evaluates one default for a parameter of type t.
 func (e *elaborator) defaultOf(x syntax.Expr, t ir.Type) *Default {
 	if name, call, ok := calledName(x); ok && typeArgument(call) {
 		own, good := e.typeOf(call.Args[0].Value.(*syntax.TypeLit).Type)

@@ -169,6 +169,7 @@ func (e *elaborator) ifExpr(x *syntax.IfExpr) value {
 	return e.branchValue(x.Else)
 }
 
+// branchValue evaluates the branch taken. What it binds ends with it.
 func (e *elaborator) branchValue(b *syntax.Block) value {
 	var v value = poison{}
 	e.inScope(branchScope, func(*scope) {

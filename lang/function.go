@@ -78,6 +78,7 @@ func (e *elaborator) statements(b *syntax.Block) ([]operand, bool) {
 	return nil, true
 }
 
+// returned evaluates a return. A call of several results passes them on.
 func (e *elaborator) returned(r *syntax.ReturnStmt) (out []operand, ok bool) {
 	ok = true
 	e.annotated(r.Annots, func() {
@@ -149,6 +150,7 @@ func (e *elaborator) fitResults(f *syntax.FuncDecl, want []wantedResult, out []o
 	return listVal{elems: vals, tuple: true}
 }
 
+// wrongCount reports more or fewer values than the head declares.
 func (e *elaborator) wrongCount(f *syntax.FuncDecl, out []operand) {
 	if len(out) == 0 && strayReturn(f.Body) {
 		return // reported where it stands

@@ -42,6 +42,7 @@ func (e *elaborator) standalone(f funcVal, sig *signature) (fn *ir.Func, ok bool
 	return p.finish(), ok && !e.stopped
 }
 
+// buildBody elaborates a body with symbols for its dimension variables.
 func (e *elaborator) buildBody(f funcVal, sig *signature) bool {
 	for _, name := range sig.dims {
 		e.act.scope.set(name, intVal{d: ir.Sym(name)}, f.decl.Name.At)

@@ -97,6 +97,8 @@ func (e *elaborator) loadImports(f *file) {
 	f.state = done
 }
 
+// importFile finds or opens what one import names. A file that is still loading
+// its own imports has come back to itself.
 func (e *elaborator) importFile(from *file, d *syntax.ImportDecl) *file {
 	key, std, ok := e.importKey(from, d)
 	if !ok {
@@ -195,6 +197,7 @@ func (e *elaborator) openFile(from *file, d *syntax.ImportDecl, key string, std 
 
 var errNoFiles = errors.New("no files are open to this script")
 
+// readSource reads the text of a file; nothing but Options opens files.
 func (e *elaborator) readSource(key string, std bool) ([]byte, error) {
 	if !std {
 		if e.opts.ReadFile == nil {
@@ -209,6 +212,7 @@ func (e *elaborator) readSource(key string, std bool) ([]byte, error) {
 	return fs.ReadFile(e.opts.Stdlib, name)
 }
 
+// cannotRead reports a file that is not there, or that nobody may read.
 func (e *elaborator) cannotRead(d *syntax.ImportDecl, std bool, err error) {
 	name := d.Path.Value
 	if !std {
@@ -233,6 +237,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
+// libraryNames lists the modules of the standard library, for did-you-mean.
 func (e *elaborator) libraryNames() []string {
 	if e.opts.Stdlib == nil {
 		return nil

@@ -73,6 +73,7 @@ func (e *elaborator) listIndex(x operand, l listVal, op *syntax.IndexOp) value {
 	return poison{}
 }
 
+// elementOf is l[i]. With a tensor or list as index the list is a tensor too.
 func (e *elaborator) elementOf(x operand, l listVal, s syntax.Subscript) value {
 	o := e.operand(s.Index)
 	if _, several := o.val.(listVal); (several || isTensor(o.val)) && tensorLike(l) && !l.tuple {
@@ -108,6 +109,7 @@ func (e *elaborator) elementOf(x operand, l listVal, s syntax.Subscript) value {
 	return el
 }
 
+// listSlice is l[a:b:c], with Python's rules for bounds.
 func (e *elaborator) listSlice(l listVal, s syntax.Subscript) value {
 	size := int64(len(l.elems))
 	step, ok := e.constBound(s.Step, 1)
@@ -145,6 +147,8 @@ func clampIndex(i, size, low, high int64) int64 {
 	return max(low, min(high, i))
 }
 
+// constBound evaluates a bound or step that must be known; absent stands for one
+// that is not written.
 func (e *elaborator) constBound(x syntax.Expr, absent int64) (int64, bool) {
 	if x == nil {
 		return absent, true

@@ -46,6 +46,7 @@ var initRows = map[string]initRow{
 	}},
 }
 
+// constantFill makes a fill of one value.
 func constantFill(f func(args []float64) float64) func(*rand.Rand, []float64, []float64) {
 	return func(_ *rand.Rand, args, out []float64) {
 		v := f(args)
@@ -115,6 +116,8 @@ func calledName(x syntax.Expr) (*syntax.NameExpr, *syntax.CallOp, bool) {
 	return name, call, isName && isCall
 }
 
+// typeArgument reports whether a call begins with a type: zeros(f32[2, 3]) is the
+// operator, zeros() the init.
 func typeArgument(call *syntax.CallOp) bool {
 	if len(call.Args) == 0 {
 		return false
@@ -123,6 +126,8 @@ func typeArgument(call *syntax.CallOp) bool {
 	return ok
 }
 
+// loadInit is load("file"). The path in the text is the resolved one, so that the
+// program does not need the script's place.
 func (e *elaborator) loadInit(call *syntax.CallOp, at diag.Span) (initSpec, bool) {
 	if len(call.Args) == 1 {
 		if s, ok := call.Args[0].Value.(*syntax.StringLit); ok {
@@ -152,6 +157,7 @@ func beside(file, name string) string {
 	return path.Join(path.Dir(strings.ReplaceAll(file, "\\", "/")), name)
 }
 
+// callInit evaluates the numbers of normal(0, 0.02).
 func (e *elaborator) callInit(name string, row initRow, call *syntax.CallOp, at diag.Span) (initSpec, bool) {
 	params := make([]syntax.Param, len(row.args))
 	for i, a := range row.args {
@@ -242,6 +248,7 @@ type source struct {
 
 const defaultMaxBytes = 4 << 30
 
+// weight makes the values of one weight.
 func (s source) weight(v *ir.Value) (*tensor.T, error) {
 	if known := attr(v, "value"); known.Tensor != nil {
 		return known.Tensor, nil
@@ -260,6 +267,7 @@ func (s source) weight(v *ir.Value) (*tensor.T, error) {
 	return t, nil
 }
 
+// attr is an attribute of a value by its name.
 func attr(v *ir.Value, name string) ir.Lit {
 	for i := range v.Op.Attrs {
 		if v.Op.Attrs[i].Name == name && i < len(v.Attrs) {

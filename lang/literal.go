@@ -14,6 +14,7 @@ import (
 // and conditions.
 var alone = map[string]bool{"i": true, "indices": true, "index": true, "c": true, "cond": true, "mask": true, "lengths": true}
 
+// standsAlone reports whether argument i of an operator has a dtype of its own.
 func standsAlone(row *ir.Op, i int) bool {
 	if i >= len(row.Args) {
 		return false
@@ -234,6 +235,7 @@ func (e *elaborator) flatten(o operand, l listVal) (flat []value, ats []diag.Spa
 	return flat, ats, shape, ok
 }
 
+// flattenInto appends the elements of one list, which must have the given shape.
 func (e *elaborator) flattenInto(o operand, shape []int, flat *[]value, ats *[]diag.Span) bool {
 	l, isList := o.val.(listVal)
 	if !isList != (len(shape) == 0) {
@@ -260,6 +262,7 @@ func (e *elaborator) flattenInto(o operand, shape []int, flat *[]value, ats *[]d
 	return true
 }
 
+// ragged reports brackets of several depths.
 func (e *elaborator) ragged(o operand, what string) {
 	d := e.errorf("shape-mismatch", o.at, "%s", what)
 	labelled(d, o)
@@ -362,6 +365,7 @@ func (e *elaborator) intElem(v value, d tensor.DType, at diag.Span) (int64, bool
 	return c, true
 }
 
+// notNumber reports an element of the wrong kind.
 func (e *elaborator) notNumber(v value, d tensor.DType, at diag.Span) {
 	diagnosis := e.errorf("dtype-mismatch", at, "%s is not an element of %s", show(v), d)
 	switch {
@@ -374,6 +378,7 @@ func (e *elaborator) notNumber(v value, d tensor.DType, at diag.Span) {
 	}
 }
 
+// outOfRange reports a number that its dtype cannot hold.
 func (e *elaborator) outOfRange(v value, d tensor.DType, at diag.Span) {
 	diagnosis := e.errorf("out-of-range", at, "%s does not fit %s", show(v), d)
 	if d.IsInt() {

@@ -38,6 +38,7 @@ type loop struct {
 	cond    syntax.Expr // of a while
 }
 
+// runtimeFor builds for ... carry ... collect.
 func (e *elaborator) runtimeFor(s *syntax.ForStmt) {
 	l := &loop{e: e, at: s.At, carry: s.Carry, collect: s.Collect, counter: s.Var, body: s.Body}
 	r, ok := e.eval(s.In).(rangeVal)
@@ -52,6 +53,7 @@ func (e *elaborator) runtimeFor(s *syntax.ForStmt) {
 	l.build()
 }
 
+// noRange reports a run-time loop over something that has no bounds.
 func (e *elaborator) noRange(s *syntax.ForStmt) {
 	if _, isRange := s.In.(*syntax.RangeExpr); isRange {
 		return // reported
@@ -61,6 +63,8 @@ func (e *elaborator) noRange(s *syntax.ForStmt) {
 	help(d, "write for %s in 0..N carry ...", s.Var.Name)
 }
 
+// while builds a loop that a condition ends. Without a carried name the condition
+// could never change.
 func (e *elaborator) while(s *syntax.WhileStmt) {
 	l := &loop{e: e, at: s.At, carry: s.Carry, body: s.Body, cond: s.Cond}
 	if len(s.Carry) == 0 {
@@ -156,6 +160,7 @@ func (l *loop) build() {
 	l.bindResults(vs)
 }
 
+// counterName names the counter; a while has one that the source does not.
 func (l *loop) counterName() string {
 	if l.counter.Name == "" {
 		return "t"
@@ -163,6 +168,7 @@ func (l *loop) counterName() string {
 	return l.counter.Name
 }
 
+// carriedInputs makes the parameters that stand for the carried names.
 func (l *loop) carriedInputs(f *ir.Frame) []*ir.Value {
 	vs := make([]*ir.Value, len(l.carry))
 	for i, id := range l.carry {
@@ -210,6 +216,7 @@ func (l *loop) yields(f *ir.Frame, s *scope) bool {
 	return ok
 }
 
+// yieldCarried checks that a carried name has kept its type, and yields it.
 func (l *loop) yieldCarried(f *ir.Frame, b *local, id syntax.Ident, want ir.Type) bool {
 	v, ok := l.e.toTensor(operand{b.val, b.at}, want.DType, "carry")
 	if !ok {
@@ -259,6 +266,7 @@ func (l *loop) condition() *ir.Frame {
 	return f
 }
 
+// attrs are the attributes of the loop operator.
 func (l *loop) attrs() []ir.Lit {
 	attrs := ir.Loop.Defaults()
 	for i, a := range ir.Loop.Attrs {
@@ -278,6 +286,7 @@ func (l *loop) attrs() []ir.Lit {
 	return attrs
 }
 
+// bindResults binds the carried and collected names after the loop.
 func (l *loop) bindResults(vs []value) {
 	ids := append(append([]syntax.Ident{}, l.carry...), l.collect...)
 	if len(vs) != len(ids) {

@@ -121,6 +121,7 @@ func betterShape(call *ir.Call, i int) (ir.Type, bool) {
 	return found[0], true
 }
 
+// legalWith reports whether the call is legal with one other size.
 func legalWith(call *ir.Call, i, axis int, d ir.Dim) (ir.Type, bool) {
 	t := ir.Type{DType: call.In[i].DType, Shape: append([]ir.Dim{}, call.In[i].Shape...)}
 	if t.Shape[axis].Equal(d) {

@@ -109,6 +109,7 @@ func (e *elaborator) declaredValue(in *space, d *declared) value {
 	return d.val
 }
 
+// evalDecl evaluates a declaration for the first time.
 func (e *elaborator) evalDecl(in *space, d *declared) value {
 	switch decl := d.decl.(type) {
 	case *syntax.FuncDecl:
@@ -171,6 +172,8 @@ func (e *elaborator) instanceValue(d *declared, o operand) value {
 	return poison{}
 }
 
+// isInstances accepts instances, lists of them, and None: a submodule that is left
+// out.
 func isInstances(v value) bool {
 	switch v := v.(type) {
 	case *instance, noneVal:

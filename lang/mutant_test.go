@@ -27,9 +27,9 @@ func TestMutants(t *testing.T) {
 	for _, s := range scripts {
 		pool = append(pool, words.FindAllString(s, -1)...)
 	}
-	rounds := 40
+	rounds := 12
 	if testing.Short() {
-		rounds = 5
+		rounds = 3
 	}
 	compiled := 0
 	for i, s := range scripts {

@@ -113,10 +113,12 @@ var arithmetics = map[string]arithmetic{
 	">=": {less(1, true), test(func(a, b float64) bool { return a >= b })},
 }
 
+// float lifts a function of floats.
 func float(f func(a, b float64) float64) func(a, b float64) (value, error) {
 	return func(a, b float64) (value, error) { return floatVal{f: f(a, b)}, nil }
 }
 
+// test lifts a comparison of floats.
 func test(f func(a, b float64) bool) func(a, b float64) (value, error) {
 	return func(a, b float64) (value, error) { return boolVal(f(a, b)), nil }
 }
@@ -135,6 +137,7 @@ func checked(d ir.Dim) (value, error) {
 	return intVal{d: d}, nil
 }
 
+// exact lifts an operation of Dims, which saturate instead of wrapping.
 func exact(f func(a, b ir.Dim) ir.Dim) func(*elaborator, ir.Dim, ir.Dim, diag.Span) (value, error) {
 	return func(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) { return checked(f(a, b)) }
 }
@@ -155,6 +158,7 @@ func onConst(f func(a, b int64) (int64, error)) func(*elaborator, ir.Dim, ir.Dim
 	}
 }
 
+// shift is a << b where that fits.
 func shift(a, b int64) (int64, error) {
 	if b < 0 {
 		return 0, fmt.Errorf("the shift count %d is negative", b)
@@ -184,6 +188,7 @@ func divide(e *elaborator, a, b ir.Dim, at diag.Span) (value, error) {
 	return checked(q)
 }
 
+// remainder has the sign of a, as in Go.
 func remainder(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) {
 	if b.Is(0) {
 		return nil, ir.Errorf("out-of-range", "%s is divided by 0", a)
@@ -217,6 +222,8 @@ func power(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) {
 	return checked(out)
 }
 
+// equalInts decides equality if it holds for every value of the symbols, or for
+// none.
 func equalInts(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) {
 	diff := a.Sub(b)
 	switch {
@@ -253,6 +260,7 @@ func less(slack int64, swap bool) func(*elaborator, ir.Dim, ir.Dim, diag.Span) (
 	}
 }
 
+// undecided is the error of a comparison whose outcome depends on a symbol.
 func undecided(a ir.Dim, op string, b ir.Dim) error {
 	return ir.Errorf("not-constant", "whether %s %s %s is known only when the program runs", a, op, b).
 		Note("a condition on dimensions must hold, or fail, for every value of the symbols")

@@ -27,6 +27,8 @@ func (e *elaborator) unary(x *syntax.UnaryExpr) value {
 	return v.val
 }
 
+// prefix applies one prefix operator. Numbers stay compile-time numbers, so that
+// -128 is a literal.
 func (e *elaborator) prefix(op syntax.OpTok, x operand) value {
 	switch v := x.val.(type) {
 	case poison:
@@ -70,6 +72,7 @@ func decides(op string, left boolVal) bool {
 	return op == "and" && !bool(left) || op == "or" && bool(left)
 }
 
+// powers evaluates the operands from the left and applies ** from the right.
 func (e *elaborator) powers(x *syntax.BinaryExpr) value {
 	ops := make([]operand, 1, len(x.Rest)+1)
 	ops[0] = e.operand(x.First)

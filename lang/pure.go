@@ -28,6 +28,7 @@ var kindConversions = map[string]value{
 	"float": builtinVal{name: "float", fn: &pureFunc{toFloat}},
 }
 
+// rounded refuses to divide by 0.
 func rounded(f func(a, b ir.Dim) ir.Dim, a, b ir.Dim) (ir.Dim, error) {
 	if b.Is(0) {
 		return ir.Dim{}, ir.Errorf("out-of-range", "%s is divided by 0", a)
@@ -118,6 +119,7 @@ func toFloat(e *elaborator, name string, at diag.Span, args []argument) value {
 	return e.noConversion(name, args[0].operand, tensor.F32)
 }
 
+// noConversion reports int(x) or float(x) of something else than a number.
 func (e *elaborator) noConversion(name string, o operand, d tensor.DType) value {
 	if isTensor(o.val) {
 		diagnosis := e.errorf("not-constant", o.at, "%s(x) converts numbers that are known when the program is compiled", name)
@@ -156,6 +158,7 @@ var intFuncs = map[string]func(a []ir.Dim) (ir.Dim, bool){
 
 func same(a ir.Dim) (ir.Dim, bool) { return a, true }
 
+// one lifts a function of one integer; it tells whether it has a value.
 func one(f func(a ir.Dim) (ir.Dim, bool)) func([]ir.Dim) (ir.Dim, bool) {
 	return func(a []ir.Dim) (ir.Dim, bool) {
 		if len(a) != 1 {
@@ -165,6 +168,7 @@ func one(f func(a ir.Dim) (ir.Dim, bool)) func([]ir.Dim) (ir.Dim, bool) {
 	}
 }
 
+// fold lifts a function of two integers to two or more.
 func fold(f func(a, b ir.Dim) ir.Dim) func([]ir.Dim) (ir.Dim, bool) {
 	return func(a []ir.Dim) (ir.Dim, bool) {
 		if len(a) < 2 {
@@ -214,6 +218,7 @@ func (e *elaborator) pure(f builtinVal, at diag.Span, args []argument) (value, b
 	return e.pureFloats(f, floats)
 }
 
+// checkedAt reports an integer that has left its range.
 func (e *elaborator) checkedAt(name string, at diag.Span, d ir.Dim) value {
 	v, err := checked(d)
 	if err != nil {

@@ -31,6 +31,7 @@ func (e *elaborator) errorf(code string, at diag.Span, format string, args ...an
 	return d
 }
 
+// warnf reports a warning.
 func (e *elaborator) warnf(code string, at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Severity: diag.Warning, Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
 	e.report(d)
@@ -59,6 +60,7 @@ func (e *elaborator) report(d *diag.Diagnostic) {
 // A trap catches the errors of an `expect error` block.
 type trap struct{ caught diag.List }
 
+// catch keeps an error; warnings inside the block say nothing.
 func (t *trap) catch(d *diag.Diagnostic) {
 	if d.Severity == diag.Error && len(t.caught) < maxDiagnostics {
 		t.caught = append(t.caught, d)
@@ -106,10 +108,12 @@ func (e *elaborator) noteCall(d *diag.Diagnostic) {
 	d.Notes = append(d.Notes, fmt.Sprintf("in the call of %s at %s", a.name, at(a.call)))
 }
 
+// covers reports whether one span lies in another.
 func covers(outer, inner diag.Span) bool {
 	return outer.Src == inner.Src && outer.Start <= inner.Start && inner.End <= outer.End
 }
 
+// inLibrary reports whether a span is in the standard library.
 func (e *elaborator) inLibrary(s diag.Span) bool { return s.Src != nil && e.library[s.Src] }
 
 // at prints where a span begins, file:line:col.
@@ -138,6 +142,7 @@ type locator struct {
 	loc  diag.Loc
 }
 
+// place is where a span begins.
 func (l *locator) place(s diag.Span) diag.Loc {
 	if s.Src != nil && s.Src == l.last.Src && max(s.Start, l.last.Start) <= len(s.Src.Text) {
 		between := s.Src.Text[min(s.Start, l.last.Start):max(s.Start, l.last.Start)]
@@ -203,10 +208,12 @@ func witness(d *diag.Diagnostic, at diag.Span, format string, args ...any) {
 	}
 }
 
+// note adds the rule that was broken.
 func note(d *diag.Diagnostic, format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
+// help adds an edit to make.
 func help(d *diag.Diagnostic, format string, args ...any) {
 	d.Helps = append(d.Helps, fmt.Sprintf(format, args...))
 }

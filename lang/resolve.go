@@ -32,6 +32,7 @@ func (e *elaborator) resolve(f *file) {
 	}
 }
 
+// decl resolves one declaration.
 func (r *resolver) decl(d syntax.Decl) {
 	switch d := d.(type) {
 	case *syntax.ImportDecl:
@@ -95,6 +96,7 @@ func (r *resolver) module(d *syntax.ModuleDecl) {
 	r.space = outer
 }
 
+// function resolves a head and a body. The head's names are in scope in the body.
 func (r *resolver) function(d *syntax.FuncDecl) {
 	sig := r.e.signatureOf(funcVal{d, r.space})
 	s := &staticScope{names: map[string]*staticName{}}
@@ -142,6 +144,7 @@ func (r *resolver) body(b *syntax.Block, s *staticScope, test bool) {
 	r.scope = nil
 }
 
+// block resolves statements that open no scope.
 func (r *resolver) block(b *syntax.Block) {
 	if b == nil {
 		return
@@ -155,6 +158,8 @@ func (r *resolver) block(b *syntax.Block) {
 	r.expr(b.Value)
 }
 
+// stmt resolves a statement. A branch binds names for what follows, also where
+// only one side does: elaboration knows better.
 func (r *resolver) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.BindStmt:
@@ -198,6 +203,7 @@ func (r *resolver) bindAll(s *syntax.BindStmt) {
 	}
 }
 
+// loop resolves a loop. What its body binds first ends with it.
 func (r *resolver) loop(carry, collect []syntax.Ident, counter syntax.Ident, body func()) {
 	for _, c := range carry {
 		if r.scope.find(c.Name) == nil {
@@ -233,6 +239,7 @@ func (r *resolver) expectError(s *syntax.ExpectErrorStmt) {
 	r.e.trap = old
 }
 
+// expr resolves the names in an expression, untaken branches included.
 func (r *resolver) expr(x syntax.Expr) {
 	switch x := x.(type) {
 	case *syntax.NameExpr:
@@ -270,6 +277,7 @@ func (r *resolver) expr(x syntax.Expr) {
 	}
 }
 
+// typeExpr resolves a dtype and the names in a shape.
 func (r *resolver) typeExpr(t *syntax.TypeExpr) {
 	if t == nil {
 		return
@@ -284,6 +292,7 @@ func (r *resolver) typeExpr(t *syntax.TypeExpr) {
 	}
 }
 
+// typeName resolves a name where a dtype stands.
 func (r *resolver) typeName(id syntax.Ident) {
 	if r.known(id.Name) {
 		return
@@ -293,6 +302,8 @@ func (r *resolver) typeName(id syntax.Ident) {
 	suggest(d, id.Name, append(dtypeNames(), r.visible(false)...))
 }
 
+// postfix resolves a chain. What follows a dot depends on what stands before it,
+// which only elaboration knows, but for imported files.
 func (r *resolver) postfix(x *syntax.PostfixExpr) {
 	if n, ok := x.X.(*syntax.NameExpr); ok {
 		_, called := x.Ops[0].(*syntax.CallOp)

@@ -23,6 +23,7 @@ type scope struct {
 	lost  map[string]diag.Span // names that one side of a run-time if has bound, and where
 }
 
+// A scopeKind tells what binding an outer name does.
 type scopeKind uint8
 
 const (
@@ -42,6 +43,7 @@ func newScope(outer *scope, kind scopeKind) *scope {
 	return &scope{outer: outer, kind: kind, names: map[string]*local{}}
 }
 
+// find looks for a name from the inside out.
 func (s *scope) find(name string) *local {
 	for ; s != nil; s = s.outer {
 		if l := s.names[name]; l != nil {
@@ -117,6 +119,8 @@ type declared struct {
 	val   value
 }
 
+// An evalState tells a declaration that is being evaluated from one that has been:
+// coming back to a running one is a circle.
 type evalState uint8
 
 const (

@@ -16,6 +16,7 @@ func (e *elaborator) block(b *syntax.Block) bool {
 	return true
 }
 
+// statement runs one statement. It is false when the compilation has to stop.
 func (e *elaborator) statement(s syntax.Stmt) bool {
 	if !e.enter(s.Span()) {
 		return false
@@ -42,6 +43,7 @@ func (e *elaborator) statement(s syntax.Stmt) bool {
 	return !e.stopped
 }
 
+// misplacedReturn reports a return that is not the end of its body.
 func (e *elaborator) misplacedReturn(s *syntax.ReturnStmt) {
 	d := e.errorf("syntax", s.At, "return stands last in a fn or graph, nowhere else")
 	help(d, "where(c, a, b), or an if that binds a name in both branches, chooses what is returned")
@@ -116,6 +118,7 @@ func (e *elaborator) checkedList(s *syntax.BindStmt, v value) value {
 	return v
 }
 
+// nested reports whether a list holds lists.
 func nested(l listVal) bool {
 	for _, el := range l.elems {
 		if _, ok := el.(listVal); ok {
@@ -125,6 +128,7 @@ func nested(l listVal) bool {
 	return false
 }
 
+// bindCount reports as many names as there are no values.
 func (e *elaborator) bindCount(s *syntax.BindStmt, v value) {
 	if isPoison(v) {
 		return

@@ -14,6 +14,7 @@ type staticScope struct {
 	order []*staticName
 }
 
+// A staticName is a name of a staticScope.
 type staticName struct {
 	name string
 	at   diag.Span
@@ -48,6 +49,7 @@ func (r *resolver) close(s *staticScope) {
 	}
 }
 
+// find looks for a name from the inside out.
 func (s *staticScope) find(name string) *staticName {
 	for ; s != nil; s = s.outer {
 		if n := s.names[name]; n != nil {
@@ -85,6 +87,7 @@ func (r *resolver) name(name string, at diag.Span, callee bool) {
 	r.e.unknownAmong(name, at, callee, func() []string { return r.visible(callee) })
 }
 
+// known reports whether a name stands for something, and marks it as read.
 func (r *resolver) known(name string) bool {
 	if n := r.scope.find(name); n != nil {
 		n.read = true

@@ -148,6 +148,7 @@ func (s *subscripts) integer(axis int, o operand, i ir.Dim) bool {
 	return true
 }
 
+// tensor reads an index that is a tensor of integers.
 func (s *subscripts) tensor(axis int, o operand) bool {
 	v, ok := s.e.toTensor(o, tensor.Invalid, "a subscript")
 	if !ok {
@@ -195,6 +196,7 @@ func (s *subscripts) slice(axis int, sub syntax.Subscript) bool {
 	return true
 }
 
+// bound evaluates a bound, perhaps symbolic.
 func (s *subscripts) bound(x syntax.Expr, absent ir.Dim) (ir.Dim, bool) {
 	if x == nil {
 		return absent, true

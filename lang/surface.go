@@ -123,6 +123,7 @@ func padding(c *rowCall) bool {
 	return false
 }
 
+// padPosition is where pad stands among the positional arguments.
 func padPosition(row *ir.Op) int {
 	for i, a := range row.Attrs {
 		if a.Name == "pad" {

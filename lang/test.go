@@ -89,6 +89,7 @@ func (s *trueStep) span() diag.Span    { return s.at }
 func (s *compareStep) span() diag.Span { return s.at }
 func (s *errorStep) span() diag.Span   { return s.at }
 
+// run computes what later steps read of the segment.
 func (s *segmentStep) run(t *testRun) error {
 	seg := s.seg
 	if len(seg.exports) == 0 {
@@ -121,6 +122,7 @@ func (t *testRun) call(f *ir.Func, inputs []*tensor.T, results []*ir.Value) erro
 	return nil
 }
 
+// run calls the graph.
 func (s *callStep) run(t *testRun) error {
 	inputs := make([]*tensor.T, len(s.args))
 	for i, a := range s.args {
@@ -129,6 +131,7 @@ func (s *callStep) run(t *testRun) error {
 	return t.call(s.graph.Func, inputs, s.results)
 }
 
+// fail files an expectation that does not hold.
 func (t *testRun) fail(at diag.Span, label, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: "expectation", Span: at, Subject: "expect", Message: fmt.Sprintf(format, args...), Label: label}
 	t.failures = append(t.failures, d)
@@ -142,6 +145,7 @@ func (s *staticStep) run(t *testRun) error {
 	return nil
 }
 
+// run looks for the first element that is false.
 func (s *trueStep) run(t *testRun) error {
 	x := t.values[s.x]
 	for i, b := range x.Bools() {
@@ -157,6 +161,7 @@ func (s *trueStep) run(t *testRun) error {
 	return nil
 }
 
+// run compares the two sides element by element.
 func (s *compareStep) run(t *testRun) error {
 	got, want := t.values[s.x], t.values[s.y]
 	tol := tensor.Exact
@@ -173,6 +178,8 @@ func (s *compareStep) run(t *testRun) error {
 	return nil
 }
 
+// run looks for the wanted text in the first error, of compile time or of the
+// block's own run.
 func (s *errorStep) run(t *testRun) error {
 	first := ""
 	if len(s.caught) > 0 {
@@ -208,6 +215,7 @@ func (s *errorStep) runtime(t *testRun) string {
 	return ""
 }
 
+// runError places an error that has no place of its own.
 func (t *Test) runError(s testStep, err error) *diag.Diagnostic {
 	at := s.span()
 	if at.Src == nil {

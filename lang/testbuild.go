@@ -103,6 +103,7 @@ func (b *testBuild) literal(e *elaborator, t *tensor.T) *ir.Value {
 	return in
 }
 
+// testStatement elaborates a statement of a test, where expectations stand too.
 func (e *elaborator) testStatement(b *testBuild, s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.ExpectStmt:
@@ -225,6 +226,7 @@ func (e *elaborator) exported(b *testBuild, o operand, v *ir.Value) *ir.Value {
 	return v
 }
 
+// expectTrue is expect c.
 func (e *elaborator) expectTrue(b *testBuild, s *syntax.ExpectStmt, x operand) {
 	switch v := x.val.(type) {
 	case poison:

@@ -21,6 +21,7 @@ func (e *elaborator) intOf(x syntax.Expr, what string) (ir.Dim, bool) {
 	return e.asInt(e.operand(x), what)
 }
 
+// asInt is intOf for a value.
 func (e *elaborator) asInt(o operand, what string) (ir.Dim, bool) {
 	switch v := o.val.(type) {
 	case poison:
@@ -65,6 +66,7 @@ func (e *elaborator) dtypeOf(id syntax.Ident) (tensor.DType, bool) {
 	return 0, false
 }
 
+// dtypeNames lists the dtypes, for did-you-mean.
 func dtypeNames() []string {
 	names := make([]string, len(tensor.DTypes))
 	for i, d := range tensor.DTypes {
@@ -184,6 +186,7 @@ func (e *elaborator) signatureOf(f funcVal) *signature {
 	return s
 }
 
+// typeVar reads T: float.
 func (e *elaborator) typeVar(s *signature, v syntax.TypeVar) bool {
 	if old, twice := s.dtypes[v.Name.Name]; twice {
 		e.duplicate(v.Name, "dtype variable", old.At)
@@ -216,6 +219,7 @@ func (e *elaborator) graphParam(f *syntax.FuncDecl, p *syntax.Param, k paramKind
 	return true
 }
 
+// resultNames checks that labels of results differ: outputs are found by them.
 func (e *elaborator) resultNames(f *syntax.FuncDecl) bool {
 	seen := map[string]syntax.Ident{}
 	for _, r := range f.Results {
@@ -286,6 +290,7 @@ func (e *elaborator) isConstant(s *space, name string) bool {
 	return isConst
 }
 
+// constants lists the names that a shape could have meant.
 func (e *elaborator) constants(s *space) []string {
 	var names []string
 	for ; s != nil; s = s.outer {

@@ -28,11 +28,13 @@ type unifier struct {
 	dotsBy int // parameter that gave dots, or -1
 }
 
+// A boundDType is a dtype variable with its value and who gave it.
 type boundDType struct {
 	dtype tensor.DType
 	by    int // parameter
 }
 
+// A boundDim is a dimension variable with its value and who gave it.
 type boundDim struct {
 	dim ir.Dim
 	by  int
@@ -46,6 +48,7 @@ func (e *elaborator) bindParams(f funcVal, sig *signature, ops []operand) bool {
 
 func (u *unifier) param(i int) *syntax.Param { return &u.f.decl.Params[i] }
 
+// bind gives a parameter its value.
 func (u *unifier) bind(i int, v value) {
 	p := u.param(i)
 	at := u.ops[i].at
@@ -116,12 +119,14 @@ func (u *unifier) tensors(weak bool) bool {
 	return ok
 }
 
+// isWeak reports whether a value takes its dtype from elsewhere.
 func isWeak(v value) bool {
 	_, isTensor := v.(tensorVal)
 	l, isList := v.(listVal)
 	return !isTensor && !(isList && l.strong)
 }
 
+// tensor binds one tensor parameter and what its type determines.
 func (u *unifier) tensor(i int, weak bool) bool {
 	want := tensor.Invalid
 	if weak {
@@ -170,6 +175,7 @@ func (u *unifier) refuse(code string, i int, have ir.Type, format string, args .
 	return d
 }
 
+// dtype compares dtypes, or binds a dtype variable.
 func (u *unifier) dtype(i int, have ir.Type) bool {
 	id := u.param(i).Type.DType
 	kind, isVar := u.sig.dtypes[id.Name]
@@ -301,6 +307,7 @@ func (u *unifier) expressions() bool {
 	return ok
 }
 
+// expressionDiffers reports a size that is not what an expression gives.
 func (u *unifier) expressionDiffers(i, axis int, x syntax.Expr, have, want ir.Dim) {
 	what := equation(text(x.Span()), want)
 	t := u.ops[i].val.(tensorVal).v.Type

@@ -77,6 +77,8 @@ func Load(src *diag.Source, opts Options) (*Unit, diag.List) {
 	return e.unit, e.diags.Sort()
 }
 
+// newElaborator begins a compilation. Its first program takes what constants add by
+// mistake.
 func newElaborator(opts Options) *elaborator {
 	if opts.MaxValues == 0 {
 		opts.MaxValues = defaultMaxValues
@@ -133,10 +135,12 @@ func (e *elaborator) declarations(f *file) {
 	}
 }
 
+// fileActivation is the outermost body: the file's declarations, no locals.
 func (e *elaborator) fileActivation(f *file) *activation {
 	return &activation{name: f.name, in: f.space, scope: newScope(nil, bodyScope), plain: true}
 }
 
+// weightsFile notes the file that a script names; the caller opens it.
 func (e *elaborator) weightsFile(d *syntax.WeightsDecl) {
 	if e.unit.Weights != "" {
 		e.errorf("duplicate-name", d.At, "a script names one weights file")

@@ -97,6 +97,7 @@ func (builtinVal) noun() string  { return "a built-in function" }
 func (poison) noun() string      { return "a failed expression" }
 func (i *instance) noun() string { return "an instance of " + i.decl.Name.Name }
 
+// declWord is the word that declares d.
 func declWord(d *syntax.FuncDecl) string {
 	if d.Graph {
 		return "graph"
