@@ -116,7 +116,7 @@ func (g *Graph) Erf(x Operand) *Value {
 	return first(r)
 }
 
-// Exp is the operator exp: e to the x.
+// Exp is the operator exp: e to the power x.
 //
 //	exp(x)
 func (g *Graph) Exp(x Operand) *Value {
@@ -124,7 +124,7 @@ func (g *Graph) Exp(x Operand) *Value {
 	return first(r)
 }
 
-// Exp2 is the operator exp2: 2 to the x.
+// Exp2 is the operator exp2: 2 to the power x.
 //
 //	exp2(x)
 func (g *Graph) Exp2(x Operand) *Value {
@@ -172,7 +172,7 @@ func (g *Graph) IsNaN(x Operand) *Value {
 	return first(r)
 }
 
-// Log is the operator log: natural logarithm.
+// Log is the operator log: natural logarithm, NaN below 0.
 //
 //	log(x)
 func (g *Graph) Log(x Operand) *Value {
@@ -180,7 +180,7 @@ func (g *Graph) Log(x Operand) *Value {
 	return first(r)
 }
 
-// Log10 is the operator log10: logarithm to base 10.
+// Log10 is the operator log10: logarithm to base 10, NaN below 0.
 //
 //	log10(x)
 func (g *Graph) Log10(x Operand) *Value {
@@ -188,7 +188,7 @@ func (g *Graph) Log10(x Operand) *Value {
 	return first(r)
 }
 
-// Log1p is the operator log1p: log(1 + x), with all its digits near 0.
+// Log1p is the operator log1p: log(1 + x), with all its digits near 0; NaN below -1.
 //
 //	log1p(x)
 func (g *Graph) Log1p(x Operand) *Value {
@@ -196,7 +196,7 @@ func (g *Graph) Log1p(x Operand) *Value {
 	return first(r)
 }
 
-// Log2 is the operator log2: logarithm to base 2.
+// Log2 is the operator log2: logarithm to base 2, NaN below 0.
 //
 //	log2(x)
 func (g *Graph) Log2(x Operand) *Value {
@@ -236,7 +236,7 @@ func (g *Graph) Round(x Operand) *Value {
 	return first(r)
 }
 
-// Rsqrt is the operator rsqrt: 1 / sqrt(x).
+// Rsqrt is the operator rsqrt: 1 / sqrt(x), NaN below 0.
 //
 //	rsqrt(x)
 func (g *Graph) Rsqrt(x Operand) *Value {
@@ -268,7 +268,7 @@ func (g *Graph) Sinh(x Operand) *Value {
 	return first(r)
 }
 
-// Sqrt is the operator sqrt: square root.
+// Sqrt is the operator sqrt: square root, NaN below 0.
 //
 //	sqrt(x)
 func (g *Graph) Sqrt(x Operand) *Value {
@@ -412,7 +412,7 @@ func (g *Graph) ReLU6(x Operand) *Value {
 	return first(r)
 }
 
-// SELU is the operator selu: elu with the scale and alpha that keep mean 0 and variance 1.
+// SELU is the operator selu: elu with the scale and alpha that keep a mean of 0 and a variance of 1.
 //
 //	selu(x)
 func (g *Graph) SELU(x Operand) *Value {
@@ -452,7 +452,7 @@ func (g *Graph) Softsign(x Operand) *Value {
 	return first(r)
 }
 
-// Threshold is the operator threshold: x where it is above t, else v.
+// Threshold is the operator threshold: v where x is at or below t, else x.
 //
 //	threshold(x, t, v)
 func (g *Graph) Threshold(x Operand, t float64, v float64) *Value {
@@ -692,7 +692,7 @@ func (g *Graph) Cast(x Operand, dtype DType) *Value {
 	return first(r)
 }
 
-// Where is the operator where: a where c is true, else b, bit for bit; all three broadcast.
+// Where is the operator where: a where the bool c is true, else b, bit for bit; all three broadcast.
 //
 //	where(c, a, b)
 func (g *Graph) Where(c Operand, a Operand, b Operand) *Value {
@@ -788,7 +788,7 @@ func (g *Graph) CountNonzero(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// CumProd is the operator cumprod: products of the elements up to each along axis.
+// CumProd is the operator cumprod: products of the elements up to each one along axis.
 //
 //	cumprod(x, axis)
 func (g *Graph) CumProd(x Operand, axis int) *Value {
@@ -796,7 +796,7 @@ func (g *Graph) CumProd(x Operand, axis int) *Value {
 	return first(r)
 }
 
-// CumSum is the operator cumsum: sums of the elements up to each along axis.
+// CumSum is the operator cumsum: sums of the elements up to each one along axis.
 //
 //	cumsum(x, axis)
 func (g *Graph) CumSum(x Operand, axis int) *Value {
@@ -956,7 +956,7 @@ func (g *Graph) Softmax(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Attention is the operator attention: softmax(q @ transpose(k) * scale + mask) @ v, computed in float64 and rounded once; fewer heads of k and v than of q are shared by neighbours; a row that may attend to nothing is 0.
+// Attention is the operator attention: softmax(q @ transpose(k) * scale + mask) @ v, computed in float64 and rounded once; fewer heads of k and v than of q are shared by neighbours; mask is bool, true where a query attends, or of the dtype of q and added; a row that may attend to nothing is 0.
 //
 //	attention(q, k, v, mask=None, scale=None, causal=false)
 func (g *Graph) Attention(q Operand, k Operand, v Operand, mask Operand, attrs ...Attr) *Value {
@@ -988,7 +988,7 @@ func (g *Graph) Conv(x Operand, w Operand, b Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// GlobalAvgPool is the operator global_avg_pool: the mean of each channel of x [N, C, spatial...]; of none it is nan.
+// GlobalAvgPool is the operator global_avg_pool: the mean of each channel of x [N, C, spatial...]; of none it is NaN.
 //
 //	global_avg_pool(x)
 func (g *Graph) GlobalAvgPool(x Operand) *Value {
@@ -996,7 +996,7 @@ func (g *Graph) GlobalAvgPool(x Operand) *Value {
 	return first(r)
 }
 
-// GlobalMaxPool is the operator global_max_pool: the largest element of each channel of x [N, C, spatial...]; of none it is -inf, or the dtype's smallest integer.
+// GlobalMaxPool is the operator global_max_pool: the largest element of each channel of x [N, C, spatial...], NaN if one is; of none it is -inf, or the dtype's smallest integer.
 //
 //	global_max_pool(x)
 func (g *Graph) GlobalMaxPool(x Operand) *Value {
@@ -1004,7 +1004,7 @@ func (g *Graph) GlobalMaxPool(x Operand) *Value {
 	return first(r)
 }
 
-// MaxPool is the operator max_pool: the largest element of each window of x [N, C, spatial...]; nan propagates, padding is never the largest.
+// MaxPool is the operator max_pool: the largest element of each window of x [N, C, spatial...]; NaN if one is, and padding is never the largest.
 //
 //	max_pool(x, kernel, stride=None, pad=0, ceil=false, dilation=1, auto_pad="")
 func (g *Graph) MaxPool(x Operand, kernel []int, attrs ...Attr) *Value {
@@ -1092,7 +1092,7 @@ func (g *Graph) Slice(x Operand, starts []Dim, ends []Dim, attrs ...Attr) *Value
 	return first(r)
 }
 
-// Split is the operator split: parts along an axis: that many equal ones, or of the given sizes.
+// Split is the operator split: the tensor in parts along an axis: so many equal ones, or of the given sizes.
 //
 //	split(x, parts=0, sizes=None, axis=0)
 func (g *Graph) Split(x Operand, attrs ...Attr) []*Value {
@@ -1148,7 +1148,7 @@ func (g *Graph) ArgSort(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Embedding is the operator embedding: the rows of a table that i lists.
+// Embedding is the operator embedding: the rows of a table that i lists; i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error.
 //
 //	embedding(table, i)
 func (g *Graph) Embedding(table Operand, i Operand) *Value {
@@ -1156,7 +1156,7 @@ func (g *Graph) Embedding(table Operand, i Operand) *Value {
 	return first(r)
 }
 
-// Gather is the operator gather: the slices of x along an axis that i lists (numpy.take).
+// Gather is the operator gather: the slices of x along an axis that i lists (numpy.take); i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error.
 //
 //	gather(x, i, axis=0)
 func (g *Graph) Gather(x Operand, i Operand, attrs ...Attr) *Value {
@@ -1164,7 +1164,7 @@ func (g *Graph) Gather(x Operand, i Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// GatherND is the operator gather_nd: the elements or slices of x at the coordinates in the last axis of i.
+// GatherND is the operator gather_nd: the elements or slices of x at the coordinates in the last axis of i; i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error.
 //
 //	gather_nd(x, i, batch_dims=0)
 func (g *Graph) GatherND(x Operand, i Operand, attrs ...Attr) *Value {
@@ -1172,7 +1172,7 @@ func (g *Graph) GatherND(x Operand, i Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// OneHot is the operator one_hot: a new axis of size n that is on at the position i and off elsewhere.
+// OneHot is the operator one_hot: a new axis of size n that is on at the position that i, of any integer dtype, says, and off elsewhere.
 //
 //	one_hot(i, n, dtype=f32, axis=-1, on=1, off=0)
 func (g *Graph) OneHot(i Operand, n Dim, attrs ...Attr) *Value {
@@ -1180,7 +1180,7 @@ func (g *Graph) OneHot(i Operand, n Dim, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// Scatter is the operator scatter: x, and each element of u at the position along the axis that i says (ONNX ScatterElements).
+// Scatter is the operator scatter: x, and each element of u at the position along the axis that i says (ONNX ScatterElements); i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error.
 //
 //	scatter(x, i, u, axis, reduce="none")
 func (g *Graph) Scatter(x Operand, i Operand, u Operand, axis int, attrs ...Attr) *Value {
@@ -1188,7 +1188,7 @@ func (g *Graph) Scatter(x Operand, i Operand, u Operand, axis int, attrs ...Attr
 	return first(r)
 }
 
-// ScatterND is the operator scatter_nd: x, and each element or slice of u at the coordinates in the last axis of i.
+// ScatterND is the operator scatter_nd: x, and each element or slice of u at the coordinates in the last axis of i; i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error.
 //
 //	scatter_nd(x, i, u, reduce="none")
 func (g *Graph) ScatterND(x Operand, i Operand, u Operand, attrs ...Attr) *Value {
@@ -1204,7 +1204,7 @@ func (g *Graph) Sort(x Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
-// TakeAlong is the operator take_along: for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast.
+// TakeAlong is the operator take_along: for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast; i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error.
 //
 //	take_along(x, i, axis)
 func (g *Graph) TakeAlong(x Operand, i Operand, axis int) *Value {
@@ -1220,7 +1220,7 @@ func (g *Graph) TopK(x Operand, k Dim, attrs ...Attr) (*Value, *Value) {
 	return nth(r, 0), nth(r, 1)
 }
 
-// Arange is the operator arange: a, a+step, ... up to before b; each number is a + i*step in float64, rounded once.
+// Arange is the operator arange: a, a+step, ... up to before b; whole numbers wrap, others are a + i*step in float64, rounded once.
 //
 //	arange(a, b=None, step=1, dtype=None)
 func (g *Graph) Arange(a float64, attrs ...Attr) *Value {
@@ -1313,31 +1313,31 @@ func B(v float64) Attr { return Attr{"b", numLit(v)} }
 // BatchDims sets the attribute batch_dims: how many leading axes x and i have in common.
 func BatchDims(v int) Attr { return Attr{"batch_dims", ir.IntLit(int64(v))} }
 
-// Beta sets the attribute beta: value at 0.
+// Beta sets the attribute beta: the value at 0.
 func Beta(v float64) Attr { return Attr{"beta", ir.FloatLit(v)} }
 
-// Causal sets the attribute causal: position i of q attends to positions 0 to i of k only.
+// Causal sets the attribute causal: whether position i of q attends to positions 0 to i of k only.
 func Causal(v bool) Attr { return Attr{"causal", ir.BoolLit(v)} }
 
-// Ceil sets the attribute ceil: round the number of places up: the last window may reach over the end.
+// Ceil sets the attribute ceil: whether the number of places is rounded up: the last window may reach over the end.
 func Ceil(v bool) Attr { return Attr{"ceil", ir.BoolLit(v)} }
 
 // Correction sets the attribute correction: what is taken off the number of elements; 1: the unbiased estimate.
 func Correction(v int) Attr { return Attr{"correction", ir.IntLit(int64(v))} }
 
-// CountPad sets the attribute count_pad: padding counts as zeros; what a rounded-up last window has beyond the padding never counts.
+// CountPad sets the attribute count_pad: whether padding counts as zeros; what a rounded-up last window has beyond the padding never counts.
 func CountPad(v bool) Attr { return Attr{"count_pad", ir.BoolLit(v)} }
 
-// Descending sets the attribute descending: the largest first.
+// Descending sets the attribute descending: whether the largest come first.
 func Descending(v bool) Attr { return Attr{"descending", ir.BoolLit(v)} }
 
-// Dilation sets the attribute dilation: distance of two elements of the window, one number or one for each axis.
+// Dilation sets the attribute dilation: the distance of two elements of the window, one number or one for each axis.
 func Dilation(v ...int) Attr { return Attr{"dilation", intsLit(v)} }
 
 // WithDType sets the attribute dtype: the result's dtype.
 func WithDType(v DType) Attr { return Attr{"dtype", ir.DTypeLit(v)} }
 
-// End sets the attribute end: last axis to join.
+// End sets the attribute end: the last axis to join.
 func End(v int) Attr { return Attr{"end", ir.IntLit(int64(v))} }
 
 // Eps sets the attribute eps: added to the variance.
@@ -1346,25 +1346,25 @@ func Eps(v float64) Attr { return Attr{"eps", ir.FloatLit(v)} }
 // Groups sets the attribute groups: channels are parted into that many groups, each with its own filters.
 func Groups(v int) Attr { return Attr{"groups", ir.IntLit(int64(v))} }
 
-// Hi sets the attribute hi: upper bound.
+// Hi sets the attribute hi: the upper bound.
 func Hi(v float64) Attr { return Attr{"hi", ir.FloatLit(v)} }
 
-// Interleaved sets the attribute interleaved: pairs are neighbours; else an element and the one half an axis on.
+// Interleaved sets the attribute interleaved: whether pairs are neighbours; else an element goes with the one half an axis on.
 func Interleaved(v bool) Attr { return Attr{"interleaved", ir.BoolLit(v)} }
 
 // K sets the attribute k: the diagonal: 0 the main one, 1 the next above, -1 the next below.
 func K(v Dim) Attr { return Attr{"k", ir.DimLit(v)} }
 
-// Keepdims sets the attribute keepdims: leave the reduced axes, with size 1.
+// Keepdims sets the attribute keepdims: whether the reduced axes stay, with size 1.
 func Keepdims(v bool) Attr { return Attr{"keepdims", ir.BoolLit(v)} }
 
-// Largest sets the attribute largest: false: the smallest, the smallest first.
+// Largest sets the attribute largest: whether the largest are meant; else the smallest, the smallest first.
 func Largest(v bool) Attr { return Attr{"largest", ir.BoolLit(v)} }
 
-// Lo sets the attribute lo: lower bound.
+// Lo sets the attribute lo: the lower bound.
 func Lo(v float64) Attr { return Attr{"lo", ir.FloatLit(v)} }
 
-// M sets the attribute m: columns; absent: as many as rows.
+// M sets the attribute m: how many columns; absent: as many as rows.
 func M(v Dim) Attr { return Attr{"m", ir.DimLit(v)} }
 
 // Mode sets the attribute mode: what the new elements are, as in numpy.pad.
@@ -1376,7 +1376,7 @@ func Off(v float64) Attr { return Attr{"off", numLit(v)} }
 // On sets the attribute on: the value at the position.
 func On(v float64) Attr { return Attr{"on", numLit(v)} }
 
-// Pad sets the attribute pad: padding: one number, one for each axis, or a pair before and behind for each.
+// Pad sets the attribute pad: the padding, one number, one for each axis, or a pair before and behind for each.
 func Pad(v ...int) Attr { return Attr{"pad", intsLit(v)} }
 
 // Parts sets the attribute parts: the number of equal parts; 0: sizes says it.
@@ -1388,19 +1388,19 @@ func Perm(v ...int) Attr { return Attr{"perm", intsLit(v)} }
 // Reduce sets the attribute reduce: how an update meets what is there.
 func Reduce(v string) Attr { return Attr{"reduce", ir.StrLit(v)} }
 
-// Scale sets the attribute scale: factor of the scores; absent: 1 / sqrt(depth of q).
+// Scale sets the attribute scale: the factor of the scores; absent: 1 / sqrt(depth of q).
 func Scale(v float64) Attr { return Attr{"scale", ir.FloatLit(v)} }
 
 // Sizes sets the attribute sizes: the size of each part.
 func Sizes(v ...Dim) Attr { return Attr{"sizes", ir.DimsLit(v...)} }
 
-// Slope sets the attribute slope: factor of negative elements.
+// Slope sets the attribute slope: the factor of negative elements.
 func Slope(v float64) Attr { return Attr{"slope", ir.FloatLit(v)} }
 
-// Sorted sets the attribute sorted: false: in any order, which here is the same.
+// Sorted sets the attribute sorted: whether they are in order; they always are.
 func Sorted(v bool) Attr { return Attr{"sorted", ir.BoolLit(v)} }
 
-// Start sets the attribute start: first axis to join.
+// Start sets the attribute start: the first axis to join.
 func Start(v int) Attr { return Attr{"start", ir.IntLit(int64(v))} }
 
 // Step sets the attribute step: the step, not 0; a constant.
@@ -1409,7 +1409,7 @@ func Step(v float64) Attr { return Attr{"step", numLit(v)} }
 // Steps sets the attribute steps: the steps, not 0; absent: 1.
 func Steps(v ...int) Attr { return Attr{"steps", intsLit(v)} }
 
-// Stride sets the attribute stride: distance of two places; absent: the window's size.
+// Stride sets the attribute stride: the distance of two places, one number or one for each axis; absent: the window's size.
 func Stride(v ...int) Attr { return Attr{"stride", intsLit(v)} }
 
 // WithValue sets the attribute value: the new elements of mode constant.

@@ -33,6 +33,8 @@ func (c *Call) Attr(name string) Lit {
 	panic("ir: operator " + c.Op.Name + " has no attribute " + name)
 }
 
+// Int returns an attribute that is an integer, and those that follow one of the
+// kind that their names say; see Attr.
 func (c *Call) Int(name string) int64          { return c.Attr(name).Int }
 func (c *Call) Ints(name string) []int64       { return c.Attr(name).Ints }
 func (c *Call) Float(name string) float64      { return c.Attr(name).Float }

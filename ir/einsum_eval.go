@@ -25,7 +25,6 @@ func evalEinsum(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := results(c)[0]
 	s := &summing{c: c, out: eq.out}
 	defer func() { c.Budget.Give(s.taken) }()
 	if err := s.begin(in, eq.in); err != nil {
@@ -36,7 +35,9 @@ func evalEinsum(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			return nil, err
 		}
 	}
-	return one(tensor.Cast(s.terms[0].arrange(eq.out, out.Shape), out.DType)), nil
+	out := results(c)
+	tensor.CastInto(out[0], s.terms[0].arrange(eq.out, out[0].Shape))
+	return out, nil
 }
 
 // summing is an einsum on the way: the terms whose product is left to sum.
@@ -204,6 +205,11 @@ func cheapest(terms []labelled, out []label) (i, j int) {
 
 // contract multiplies two terms and sums over what only they have.
 func contract(c *Call, a, b labelled, m meeting) (labelled, error) {
+	giveBack, err := borrow(c, a.t.Len()+b.t.Len()) // in the order of the product
+	if err != nil {
+		return labelled{}, err
+	}
+	defer giveBack()
 	at := a.permute(slices.Concat(m.batch, m.aOnly, m.sum))
 	bt := b.permute(slices.Concat(m.batch, m.sum, m.bOnly))
 	batch, rows, inner, cols := a.size(m.batch), a.size(m.aOnly), a.size(m.sum), b.size(m.bOnly)

@@ -54,15 +54,15 @@ var (
 	Input = row(Op{
 		Name: "input", Group: "structure", Class: Source, Flags: Unbound,
 		Doc:   "a parameter of a graph or region, bound by the caller",
-		Attrs: []Attr{{Name: "type", Kind: KType, Required: true}},
+		Attrs: []Attr{typeOnly},
 		Infer: typeAttr,
 	})
 	Param = row(Op{
 		Name: "param", Group: "structure", Class: Source, Flags: Unbound,
 		Doc: "a weight, bound by name when the program is loaded",
 		Attrs: []Attr{
-			{Name: "type", Kind: KType, Required: true},
-			{Name: "key", Kind: KString, Doc: "name in the weights file; absent: the value's name"},
+			typeOnly,
+			{Name: "key", Kind: KString, Doc: "the name in the weights file; absent: the value's name"},
 			{Name: "init", Kind: KString, Doc: "how to make the values when no weights file has them"},
 			{Name: "value", Kind: KTensor, Doc: "the values of a bracketed init"},
 		},
@@ -71,10 +71,10 @@ var (
 	Const = row(Op{
 		Name: "const", Group: "structure", Class: Source,
 		Doc:   "a tensor known when the program is compiled",
-		Attrs: []Attr{{Name: "value", Kind: KTensor, Required: true}},
+		Attrs: []Attr{{Name: "value", Kind: KTensor, Required: true, Doc: "the tensor"}},
 		Infer: func(c *Call) ([]Type, error) { return []Type{TypeOf(c.Attr("value").Tensor)}, nil },
 		Eval: func(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
-			return []*tensor.T{c.Attr("value").Tensor}, nil
+			return one(c.Attr("value").Tensor), nil
 		},
 	})
 	// Result is a further result of a value with several.
@@ -82,7 +82,7 @@ var (
 		Name: "result", Group: "structure", Class: Move, Flags: Projection | View,
 		Doc:   "a further result of an operator that has several",
 		Args:  []string{"x"},
-		Attrs: []Attr{{Name: "index", Kind: KInt, Required: true}, {Name: "type", Kind: KType, Required: true}},
+		Attrs: []Attr{{Name: "index", Kind: KInt, Required: true, Doc: "which of the results, from 1 on"}, typeOnly},
 		Infer: typeAttr,
 	})
 )

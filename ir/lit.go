@@ -38,6 +38,8 @@ type Lit struct {
 	Tensor *tensor.T
 }
 
+// IntLit is an integer as the value of an attribute. So are those that follow,
+// of the kind that their names say.
 func IntLit(n int64) Lit          { return Lit{Kind: KInt, Int: n} }
 func IntsLit(ns ...int64) Lit     { return Lit{Kind: KInts, Ints: ns} }
 func FloatLit(f float64) Lit      { return Lit{Kind: KFloat, Float: f} }

@@ -12,7 +12,7 @@ var (
 	Relu6 = activation("relu6", Numbers, "x held between 0 and 6", nil, arith(
 		perElement(func(x float64) float64 { return hold(x, 0, 6) }), perElement(func(x int64) int64 { return hold(x, 0, 6) }), perElement(func(x uint64) uint64 { return min(x, 6) })))
 	LeakyRelu = activation("leaky_relu", Floats, "x where it is not below 0, else slope * x",
-		[]Attr{number("slope", 0.01, "factor of negative elements")}, with1("slope", func(x, slope float64) float64 {
+		[]Attr{number("slope", 0.01, "the factor of negative elements")}, with1("slope", func(x, slope float64) float64 {
 			if x < 0 {
 				return slope * x
 			}
@@ -26,7 +26,7 @@ var (
 			}
 			return x
 		}))
-	Selu = activation("selu", Floats, "elu with the scale and alpha that keep mean 0 and variance 1", nil,
+	Selu = activation("selu", Floats, "elu with the scale and alpha that keep a mean of 0 and a variance of 1", nil,
 		perFloat(func(x float64) float64 { return seluScale * elu(x, seluAlpha) }))
 	Gelu = activation("gelu", Floats, "x times the normal distribution function of x",
 		[]Attr{{Name: "approx", Kind: KString, Default: StrLit("none"), Values: []string{"none", "tanh"}, Doc: "tanh: the approximation with tanh"}}, arith(geluRun, nil, nil))
@@ -37,13 +37,13 @@ var (
 	Softsign    = activation("softsign", Floats, "x / (1 + |x|)", nil, perFloat(func(x float64) float64 { return x / (1 + math.Abs(x)) }))
 	Mish        = activation("mish", Floats, "x * tanh(softplus(x))", nil, perFloat(func(x float64) float64 { return x * tanh(softplus(x)) }))
 	HardSigmoid = activation("hardsigmoid", Floats, "alpha * x + beta, held between 0 and 1",
-		[]Attr{number("alpha", 1.0/6, "slope"), number("beta", 0.5, "value at 0")},
+		[]Attr{number("alpha", 1.0/6, "the slope"), number("beta", 0.5, "the value at 0")},
 		with2("alpha", "beta", func(x, alpha, beta float64) float64 { return hold(float64(alpha*x)+beta, 0, 1) }))
 	HardSwish = activation("hardswish", Floats, "x * relu6(x + 3) / 6", nil, perFloat(func(x float64) float64 { return x * hold(x+3, 0, 6) / 6 }))
 	HardTanh  = activation("hardtanh", Floats, "x held between lo and hi",
-		[]Attr{number("lo", -1, "lower bound"), number("hi", 1, "upper bound")}, with2("lo", "hi", hold[float64]))
-	Threshold = activation("threshold", Floats, "x where it is above t, else v",
-		[]Attr{{Name: "t", Kind: KFloat, Required: true, Doc: "threshold"}, {Name: "v", Kind: KFloat, Required: true, Doc: "value at and below it"}},
+		[]Attr{number("lo", -1, "the lower bound"), number("hi", 1, "the upper bound")}, with2("lo", "hi", hold[float64]))
+	Threshold = activation("threshold", Floats, "v where x is at or below t, else x",
+		[]Attr{{Name: "t", Kind: KFloat, Required: true, Doc: "the threshold"}, {Name: "v", Kind: KFloat, Required: true, Doc: "the value at and below the threshold"}},
 		with2("t", "v", func(x, t, v float64) float64 {
 			if x <= t {
 				return v

@@ -11,10 +11,10 @@ import (
 var (
 	Attention = row(Op{
 		Name: "attention", Group: "attention", Args: []string{"q", "k", "v", "mask?"}, Over: Floats, Class: Contract, Unit: Cube,
-		Doc: "softmax(q @ transpose(k) * scale + mask) @ v, computed in float64 and rounded once; fewer heads of k and v than of q are shared by neighbours; a row that may attend to nothing is 0",
+		Doc: "softmax(q @ transpose(k) * scale + mask) @ v, computed in float64 and rounded once; fewer heads of k and v than of q are shared by neighbours; mask is bool, true where a query attends, or of the dtype of q and added; a row that may attend to nothing is 0",
 		Attrs: []Attr{
-			{Name: "scale", Kind: KFloat, Doc: "factor of the scores; absent: 1 / sqrt(depth of q)"},
-			{Name: "causal", Kind: KBool, Default: BoolLit(false), Doc: "position i of q attends to positions 0 to i of k only"},
+			{Name: "scale", Kind: KFloat, Doc: "the factor of the scores; absent: 1 / sqrt(depth of q)"},
+			{Name: "causal", Kind: KBool, Default: BoolLit(false), Doc: "whether position i of q attends to positions 0 to i of k only"},
 		},
 		Infer:  inferAttention,
 		Eval:   evalAttention,
@@ -24,7 +24,7 @@ var (
 	Rope = row(Op{
 		Name: "rope", Group: "attention", Args: []string{"x", "cos", "sin"}, Over: Floats, Class: Reduce, // each element is made of two
 		Doc:    "rotary position embedding: pairs of elements of the last axis are turned by angles whose cos and sin have half as many elements there, or the same angles twice; both broadcast to x",
-		Attrs:  []Attr{{Name: "interleaved", Kind: KBool, Default: BoolLit(false), Doc: "pairs are neighbours; else an element and the one half an axis on"}},
+		Attrs:  []Attr{{Name: "interleaved", Kind: KBool, Default: BoolLit(false), Doc: "whether pairs are neighbours; else an element goes with the one half an axis on"}},
 		Infer:  inferRope,
 		Eval:   evalRope,
 		Sample: sampleRope,

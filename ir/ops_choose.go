@@ -10,7 +10,7 @@ import (
 var (
 	Where = row(Op{
 		Name: "where", Group: "choose, convert", Args: []string{"c", "a", "b"}, Class: Elementwise,
-		Doc:    "a where c is true, else b, bit for bit; all three broadcast",
+		Doc:    "a where the bool c is true, else b, bit for bit; all three broadcast",
 		Infer:  inferWhere,
 		Eval:   evalWhere,
 		Sample: sampleWhere,
@@ -21,7 +21,9 @@ var (
 		Attrs: dtypeAttr,
 		Infer: func(c *Call) ([]Type, error) { return []Type{{c.DType("dtype"), c.In[0].Shape}}, nil },
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-			return one(tensor.Cast(in[0], c.DType("dtype"))), nil
+			out := results(c)
+			tensor.CastInto(out[0], in[0])
+			return out, nil
 		},
 		Sample: sampleCast(func(_, _ tensor.DType) bool { return true }),
 	})
@@ -88,9 +90,7 @@ func inferBitCast(c *Call) ([]Type, error) {
 }
 
 func evalBitCast(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out := in[0].Clone()
-	out.DType = c.DType("dtype")
-	return one(out), nil
+	return copied(c, in[0]), nil
 }
 
 func sampleWhere(r *rand.Rand) Call {

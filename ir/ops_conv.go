@@ -11,7 +11,7 @@ var Conv = row(Op{
 	Doc:  "cross-correlation of x [N, C, spatial...] with filters w [M, C/groups, kernel...], plus b [M]; sums in float64 (integers wrap), rounded once",
 	Args: []string{"x", "w", "b?"},
 	Attrs: []Attr{
-		{Name: "stride", Kind: KInts, Default: IntsLit(1), Doc: "distance of two places of the window, one number or one for each axis"},
+		{Name: "stride", Kind: KInts, Default: IntsLit(1), Doc: "the distance of two places of the window, one number or one for each axis"},
 		padAttr,
 		dilationAttr,
 		{Name: "groups", Kind: KInt, Default: IntLit(1), Doc: "channels are parted into that many groups, each with its own filters"},

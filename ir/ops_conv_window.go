@@ -14,8 +14,8 @@ type slide struct {
 }
 
 var (
-	padAttr      = Attr{Name: "pad", Kind: KInts, Default: IntsLit(0), Doc: "padding: one number, one for each axis, or a pair before and behind for each"}
-	dilationAttr = Attr{Name: "dilation", Kind: KInts, Default: IntsLit(1), Doc: "distance of two elements of the window, one number or one for each axis"}
+	padAttr      = Attr{Name: "pad", Kind: KInts, Default: IntsLit(0), Doc: "the padding, one number, one for each axis, or a pair before and behind for each"}
+	dilationAttr = Attr{Name: "dilation", Kind: KInts, Default: IntsLit(1), Doc: "the distance of two elements of the window, one number or one for each axis"}
 	autoPadAttr  = Attr{Name: "auto_pad", Kind: KString, Default: StrLit(""), Values: []string{"", "same", "same_lower"}, Doc: "same: instead of pad as much as makes ceildiv(size, stride) places; an odd element goes behind, with same_lower before"}
 )
 

@@ -8,14 +8,14 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// Operators that read elements by integer tensors. An index may be of any
-// integer dtype; a negative one counts from the end; one outside is a run-time
-// error that names it.
+// Operators that read elements by integer tensors.
+
+const indexDoc = "; i is of any integer dtype, a negative index counts from the end, and one outside is a run-time error"
 
 var (
 	Gather = row(Op{
 		Name: "gather", Group: "index", Class: Move, Unit: DMA,
-		Doc:  "the slices of x along an axis that i lists (numpy.take)",
+		Doc:  "the slices of x along an axis that i lists (numpy.take)" + indexDoc,
 		Args: []string{"x", "i"},
 		Attrs: []Attr{
 			{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(0), Doc: "the axis that is indexed; in the result the axes of i stand there"},
@@ -24,30 +24,30 @@ var (
 	})
 	Embedding = row(Op{
 		Name: "embedding", Group: "index", Class: Move, Unit: DMA,
-		Doc:   "the rows of a table that i lists",
+		Doc:   "the rows of a table that i lists" + indexDoc,
 		Args:  []string{"table", "i"},
 		Infer: inferEmbedding, Cost: costPick, Eval: evalEmbedding, Sample: sampleEmbedding,
 	})
 	TakeAlong = row(Op{
 		Name: "take_along", Group: "index", Class: Move, Unit: DMA,
-		Doc:   "for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast",
+		Doc:   "for each place of i the element of x whose position along the axis it says (numpy.take_along_axis); the other axes broadcast" + indexDoc,
 		Args:  []string{"x", "i"},
 		Attrs: []Attr{{Name: "axis", Kind: KInt, Axis: OfArgument, Required: true, Doc: "the axis that is indexed"}},
 		Infer: inferTakeAlong, Cost: costPick, Eval: evalTakeAlong, Sample: sampleTakeAlong,
 	})
 	GatherND = row(Op{
 		Name: "gather_nd", Group: "index", Class: Move, Unit: DMA,
-		Doc:   "the elements or slices of x at the coordinates in the last axis of i",
+		Doc:   "the elements or slices of x at the coordinates in the last axis of i" + indexDoc,
 		Args:  []string{"x", "i"},
 		Attrs: []Attr{{Name: "batch_dims", Kind: KInt, Default: IntLit(0), Doc: "how many leading axes x and i have in common"}},
 		Infer: inferGatherND, Cost: costPick, Eval: evalGatherND, Sample: sampleGatherND,
 	})
 	OneHot = row(Op{
 		Name: "one_hot", Group: "index", Class: Move, Unit: Vector,
-		Doc:  "a new axis of size n that is on at the position i and off elsewhere",
+		Doc:  "a new axis of size n that is on at the position that i, of any integer dtype, says, and off elsewhere",
 		Args: []string{"i"},
 		Attrs: []Attr{
-			{Name: "n", Kind: KDim, Required: true, Doc: "size of the new axis; an index counts from its end when negative, and is an error outside"},
+			{Name: "n", Kind: KDim, Required: true, Doc: "the size of the new axis; an index counts from its end when negative, and is an error outside"},
 			dtypeF32,
 			{Name: "axis", Kind: KInt, Axis: OfResult, Default: IntLit(-1), Doc: "where the new axis stands in the result"},
 			{Name: "on", Kind: KNum, Default: DimLit(N(1)), Doc: "the value at the position"},

@@ -16,7 +16,7 @@ var reduceAttr = Attr{Name: "reduce", Kind: KString, Default: StrLit("none"), Va
 var (
 	Scatter = row(Op{
 		Name: "scatter", Group: "index", Class: Move, Unit: Vector,
-		Doc:  "x, and each element of u at the position along the axis that i says (ONNX ScatterElements)",
+		Doc:  "x, and each element of u at the position along the axis that i says (ONNX ScatterElements)" + indexDoc,
 		Args: []string{"x", "i", "u"},
 		Attrs: []Attr{
 			{Name: "axis", Kind: KInt, Axis: OfArgument, Required: true, Doc: "the axis that is indexed"},
@@ -26,7 +26,7 @@ var (
 	})
 	ScatterND = row(Op{
 		Name: "scatter_nd", Group: "index", Class: Move, Unit: Vector,
-		Doc:   "x, and each element or slice of u at the coordinates in the last axis of i",
+		Doc:   "x, and each element or slice of u at the coordinates in the last axis of i" + indexDoc,
 		Args:  []string{"x", "i", "u"},
 		Attrs: []Attr{reduceAttr},
 		Infer: inferScatterND, Eval: evalScatterND, Sample: sampleScatterND,
@@ -79,7 +79,7 @@ func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	if len(index) == 0 {
-		return one(x.Clone()), nil
+		return copied(c, x), nil
 	}
 	giveBack, err := borrow(c, x.Len()+3*u.Len())
 	if err != nil {
@@ -93,7 +93,7 @@ func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	for k := range at {
 		at[k] += index[k] * stride
 	}
-	return one(update(x, at, u, c.Str("reduce"))), nil
+	return update(c, x, at, u), nil
 }
 
 func inferScatterND(c *Call) ([]Type, error) {
@@ -129,20 +129,21 @@ func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			at = append(at, b*block+k)
 		}
 	}
-	return one(update(in[0], at, in[2], c.Str("reduce"))), nil
+	return update(c, in[0], at, in[2]), nil
 }
 
 // update writes the elements of u to the places of a copy of x.
-func update(x *tensor.T, at []int, u *tensor.T, reduce string) *tensor.T {
-	out := x.Clone()
+func update(c *Call, x *tensor.T, at []int, u *tensor.T) []*tensor.T {
+	out := copied(c, x)
+	reduce := c.Str("reduce")
 	if reduce == "none" {
 		size := x.DType.Size()
 		for k, p := range at {
-			copy(out.Data[p*size:(p+1)*size], u.Data[k*size:])
+			copy(out[0].Data[p*size:(p+1)*size], u.Data[k*size:])
 		}
 		return out
 	}
-	updaters[x.DType.Kind()](out, at, u, reduce)
+	updaters[x.DType.Kind()](out[0], at, u, reduce)
 	return out
 }
 

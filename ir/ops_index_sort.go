@@ -12,9 +12,9 @@ import (
 // and -0 equals 0, as in NumPy and PyTorch; equals keep their order, whichever
 // the direction.
 
-var lastAxis = Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis along which"}
+var lastAxis = Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis to sort along"}
 
-var descendingAttr = Attr{Name: "descending", Kind: KBool, Default: BoolLit(false), Doc: "the largest first"}
+var descendingAttr = Attr{Name: "descending", Kind: KBool, Default: BoolLit(false), Doc: "whether the largest come first"}
 
 var (
 	Sort = row(Op{
@@ -46,8 +46,8 @@ var (
 		Attrs: []Attr{
 			{Name: "k", Kind: KDim, Required: true, Doc: "how many"},
 			lastAxis,
-			{Name: "largest", Kind: KBool, Default: BoolLit(true), Doc: "false: the smallest, the smallest first"},
-			{Name: "sorted", Kind: KBool, Default: BoolLit(true), Doc: "false: in any order, which here is the same"},
+			{Name: "largest", Kind: KBool, Default: BoolLit(true), Doc: "whether the largest are meant; else the smallest, the smallest first"},
+			{Name: "sorted", Kind: KBool, Default: BoolLit(true), Doc: "whether they are in order; they always are"},
 		},
 		Infer: inferTopK, Asserts: assertTopK, Cost: costSort, Eval: evalTopK, Sample: sampleTopK,
 	})

@@ -8,7 +8,7 @@ import (
 // clear a triangle of one.
 
 var (
-	typeOnly = Attr{Name: "type", Kind: KType, Required: true, Doc: "dtype and shape of the result"}
+	typeOnly = Attr{Name: "type", Kind: KType, Required: true, Doc: "the dtype and shape of the result"}
 	dtypeF32 = Attr{Name: "dtype", Kind: KDType, Default: DTypeLit(tensor.F32), Doc: "the result's dtype"}
 )
 
@@ -54,8 +54,8 @@ var (
 		Name: "eye", Group: "make", Class: Source, Unit: DMA,
 		Doc: "1 on the diagonal, 0 elsewhere",
 		Attrs: []Attr{
-			{Name: "n", Kind: KDim, Required: true, Doc: "rows"},
-			{Name: "m", Kind: KDim, Doc: "columns; absent: as many as rows"},
+			{Name: "n", Kind: KDim, Required: true, Doc: "how many rows"},
+			{Name: "m", Kind: KDim, Doc: "how many columns; absent: as many as rows"},
 			dtypeF32,
 		},
 		Infer: inferEye, Cost: costMove, Eval: evalEye, Sample: sampleEye,
@@ -71,7 +71,7 @@ var (
 	})
 	Arange = row(Op{
 		Name: "arange", Group: "make", Class: Source, Unit: Vector,
-		Doc: "a, a+step, ... up to before b; each number is a + i*step in float64, rounded once",
+		Doc: "a, a+step, ... up to before b; whole numbers wrap, others are a + i*step in float64, rounded once",
 		Attrs: []Attr{
 			{Name: "a", Kind: KNum, Required: true, Doc: "the first number; without b, the end, and 0 is the first"},
 			{Name: "b", Kind: KNum, Doc: "the end, which is left out"},
@@ -86,7 +86,7 @@ var (
 		Attrs: []Attr{
 			{Name: "a", Kind: KNum, Required: true, Doc: "the first number"},
 			{Name: "b", Kind: KNum, Required: true, Doc: "the last number"},
-			{Name: "n", Kind: KDim, Required: true, Doc: "how many; one is a"},
+			{Name: "n", Kind: KDim, Required: true, Doc: "how many; a alone if it is 1"},
 			{Name: "dtype", Kind: KDType, Default: DTypeLit(tensor.F32), Doc: "the result's dtype, a float"},
 		},
 		Infer: inferLinspace, Eval: evalLinspace, Sample: sampleLinspace,
@@ -111,7 +111,9 @@ func triangle(name, doc string, cleared func(row, k, cols int) (int, int)) Op {
 		Cost: costMove, Sample: sampleTriangle,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			k, _ := c.Attr("k").Dims[0].Const()
-			return one(clearRows(in[0].Clone(), int(max(-farAway, min(farAway, k))), cleared)), nil
+			out := copied(c, in[0])
+			clearRows(out[0], int(max(-farAway, min(farAway, k))), cleared)
+			return out, nil
 		},
 	}
 }

@@ -17,12 +17,12 @@ var (
 	LogSoftmax = alongAxis("log_softmax", "log(softmax(x)) without overflow", logSoftmaxRow,
 		Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis whose exponentials sum to one"})
 	L2Normalize = alongAxis("l2_normalize", "x divided by its Euclidean length along axis, at least eps", l2Row,
-		Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis of the vectors"}, number("eps", 1e-12, "smallest divisor"))
+		Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the axis of the vectors"}, number("eps", 1e-12, "the smallest divisor"))
 
 	LayerNorm = norm(Op{
 		Name: "layernorm", Args: []string{"x", "weight?", "bias?"},
 		Doc:    "(x - mean) / sqrt(variance + eps) over the given axes, times weight, plus bias; both have the sizes of these axes, in the order given",
-		Attrs:  []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Default: IntsLit(-1), Doc: "just the axes that are normalised"}, epsAttr},
+		Attrs:  []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Default: IntsLit(-1), Doc: "the axes that are normalised, and only these"}, epsAttr},
 		Infer:  inferLayerNorm,
 		Eval:   evalLayerNorm,
 		Sample: sampleLayerNorm,
@@ -49,7 +49,7 @@ var (
 		Attrs: []Attr{epsAttr},
 		Infer: inferChannels,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-			return one(channelNorm(c, in, in[0].Shape[1])), nil
+			return channelNorm(c, in, in[0].Shape[1]), nil
 		},
 		Sample: sampleChannels(3),
 	})
@@ -59,7 +59,7 @@ var (
 		Attrs: []Attr{{Name: "groups", Kind: KInt, Required: true, Doc: "how many groups the channels (axis 1) are split into"}, epsAttr},
 		Infer: inferGroupNorm,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-			return one(channelNorm(c, in, int(c.Int("groups")))), nil
+			return channelNorm(c, in, int(c.Int("groups"))), nil
 		},
 		Sample: sampleGroupNorm,
 	})
@@ -85,7 +85,7 @@ func alongAxis(name, doc string, f rowLoop[float64], attrs ...Attr) *Op {
 			if err != nil {
 				return nil, err
 			}
-			return one(mapRows(c, asFloats, in[0], []int{axis}, f)), nil
+			return mapRows(c, asFloats, in[0], []int{axis}, f)
 		},
 		Sample: sampleAlongAxis(Floats, defaults...),
 	})
@@ -186,10 +186,10 @@ func evalLayerNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	weight, bias, eps := floatsOf(in, 1), floatsOf(in, 2), c.Float("eps")
-	return one(mapRows(c, asFloats, in[0], axes, func(_ *Call, dst, src []float64) {
+	return mapRows(c, asFloats, in[0], axes, func(_ *Call, dst, src []float64) {
 		standardize(dst, src, eps)
 		affine(dst, weight, bias)
-	})), nil
+	})
 }
 
 func inferRMSNorm(c *Call) ([]Type, error) {
@@ -225,7 +225,7 @@ func checkVector(c *Call, i, axis int, what string) error {
 
 func evalRMSNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	weight, eps := floatsOf(in, 1), c.Float("eps")
-	return one(mapRows(c, asFloats, in[0], []int{len(in[0].Shape) - 1}, func(_ *Call, dst, src []float64) {
+	return mapRows(c, asFloats, in[0], []int{len(in[0].Shape) - 1}, func(_ *Call, dst, src []float64) {
 		squares := 0.0
 		for _, v := range src {
 			squares += float64(v * v)
@@ -235,7 +235,7 @@ func evalRMSNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			dst[i] = v / root
 		}
 		affine(dst, weight, nil)
-	})), nil
+	})
 }
 
 // inferChannels is the inference of norms whose other arguments have one
@@ -275,13 +275,13 @@ func inferGroupNorm(c *Call) ([]Type, error) {
 
 // blocks calls f with each run of n elements of x, widened, its number and a
 // place for the results.
-func blocks(x *tensor.T, n int, f func(i int, dst, src []float64)) *tensor.T {
-	out := tensor.New(x.DType, x.Shape...)
+func blocks(c *Call, x *tensor.T, n int, f func(i int, dst, src []float64)) []*tensor.T {
+	out := results(c)
 	src, dst := make([]float64, n), make([]float64, n)
 	for i := 0; n > 0 && i < x.Len()/n; i++ {
 		x.LoadFloats(src, i*n)
 		f(i, dst, src)
-		out.StoreFloats(i*n, dst)
+		out[0].StoreFloats(i*n, dst)
 	}
 	return out
 }
@@ -291,14 +291,14 @@ func evalBatchNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x := in[0]
 	channels := x.Shape[1]
 	_, _, inner := extent(x.Shape, 1)
-	return one(blocks(x, inner, func(i int, dst, src []float64) {
+	return blocks(c, x, inner, func(i int, dst, src []float64) {
 		ch := i % channels
 		root := math.Sqrt(variance[ch] + eps)
 		for j, v := range src {
 			dst[j] = (v - mean[ch]) / root
 		}
 		affineAll(dst, weight, bias, ch)
-	})), nil
+	}), nil
 }
 
 // affineAll applies one element of weight and bias to a whole channel.
@@ -317,13 +317,13 @@ func affineAll(dst, weight, bias []float64, ch int) {
 
 // channelNorm normalises groups of neighbouring channels; with as many groups
 // as channels, each by itself.
-func channelNorm(c *Call, in []*tensor.T, groups int) *tensor.T {
+func channelNorm(c *Call, in []*tensor.T, groups int) []*tensor.T {
 	x, eps := in[0], c.Float("eps")
 	weight, bias := floatsOf(in, 1), floatsOf(in, 2)
 	channels := x.Shape[1]
 	_, _, inner := extent(x.Shape, 1)
 	per := channels / max(groups, 1)
-	return blocks(x, per*inner, func(i int, dst, src []float64) {
+	return blocks(c, x, per*inner, func(i int, dst, src []float64) {
 		standardize(dst, src, eps)
 		first := i % groups * per
 		for j := range per {

@@ -13,15 +13,15 @@ import (
 // 2k steps a place. Sums are in float64 and rounded once.
 
 var (
-	kernelAttr = Attr{Name: "kernel", Kind: KInts, Required: true, Doc: "size of the window, one number or one for each axis"}
-	strideAttr = Attr{Name: "stride", Kind: KInts, Doc: "distance of two places; absent: the window's size"}
-	ceilAttr   = Attr{Name: "ceil", Kind: KBool, Default: BoolLit(false), Doc: "round the number of places up: the last window may reach over the end"}
+	kernelAttr = Attr{Name: "kernel", Kind: KInts, Required: true, Doc: "the size of the window, one number or one for each axis"}
+	strideAttr = Attr{Name: "stride", Kind: KInts, Doc: "the distance of two places, one number or one for each axis; absent: the window's size"}
+	ceilAttr   = Attr{Name: "ceil", Kind: KBool, Default: BoolLit(false), Doc: "whether the number of places is rounded up: the last window may reach over the end"}
 )
 
 var (
 	MaxPool = row(Op{
 		Name: "max_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Numbers,
-		Doc:   "the largest element of each window of x [N, C, spatial...]; nan propagates, padding is never the largest",
+		Doc:   "the largest element of each window of x [N, C, spatial...]; NaN if one is, and padding is never the largest",
 		Args:  []string{"x"},
 		Attrs: []Attr{kernelAttr, strideAttr, padAttr, ceilAttr, dilationAttr, autoPadAttr},
 		Infer: inferPool, Asserts: assertPool, Cost: costPool, Eval: evalMaxPool,
@@ -32,7 +32,7 @@ var (
 		Doc:  "the mean of each window of x [N, C, spatial...]",
 		Args: []string{"x"},
 		Attrs: []Attr{kernelAttr, strideAttr, padAttr, ceilAttr,
-			{Name: "count_pad", Kind: KBool, Default: BoolLit(false), Doc: "padding counts as zeros; what a rounded-up last window has beyond the padding never counts"},
+			{Name: "count_pad", Kind: KBool, Default: BoolLit(false), Doc: "whether padding counts as zeros; what a rounded-up last window has beyond the padding never counts"},
 			dilationAttr, autoPadAttr},
 		Infer: inferPool, Asserts: assertPool, Cost: costPool, Eval: evalAvgPool,
 		Sample: func(r *rand.Rand) Call {
@@ -43,14 +43,14 @@ var (
 	})
 	GlobalMaxPool = row(Op{
 		Name: "global_max_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Numbers,
-		Doc:   "the largest element of each channel of x [N, C, spatial...]; of none it is -inf, or the dtype's smallest integer",
+		Doc:   "the largest element of each channel of x [N, C, spatial...], NaN if one is; of none it is -inf, or the dtype's smallest integer",
 		Args:  []string{"x"},
 		Infer: inferGlobalPool, Cost: costGlobalPool, Eval: evalGlobalMax,
 		Sample: func(r *rand.Rand) Call { return sampleOf((&sampler{r}).typ(Numbers, 3, 5)) },
 	})
 	GlobalAvgPool = row(Op{
 		Name: "global_avg_pool", Group: "convolution", Class: Reduce, Unit: Vector, Over: Floats,
-		Doc:   "the mean of each channel of x [N, C, spatial...]; of none it is nan",
+		Doc:   "the mean of each channel of x [N, C, spatial...]; of none it is NaN",
 		Args:  []string{"x"},
 		Infer: inferGlobalPool, Cost: costGlobalPool, Eval: evalGlobalAvg,
 		Sample: func(r *rand.Rand) Call { return sampleOf((&sampler{r}).typ(Floats, 3, 5)) },

@@ -157,6 +157,11 @@ func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	defer giveBack()
+	giveBack, err := borrow(c, (len(w.Data)+7)/8)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	wt := tensor.New(w.DType, k, n)
 	copyView(wt, dense(wt), w, view{0, []int{1, k}}, wt.Shape)
 	rows := 1

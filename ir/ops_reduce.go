@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	keepAttr  = Attr{Name: "keepdims", Kind: KBool, Default: BoolLit(false), Doc: "leave the reduced axes, with size 1"}
+	keepAttr  = Attr{Name: "keepdims", Kind: KBool, Default: BoolLit(false), Doc: "whether the reduced axes stay, with size 1"}
 	axisAttrs = []Attr{{Name: "axis", Kind: KInts, Axis: OfArgument, Doc: "the axis or axes to reduce; absent: all"}, keepAttr}
 )
 
@@ -41,8 +41,8 @@ var (
 		placeOf(math.MaxInt64, func(v, best int64) bool { return v < best }),
 		placeOf(math.MaxUint64, func(v, best uint64) bool { return v < best })))
 
-	CumSum  = cumulative("cumsum", "sums of the elements up to each along axis", accumulated(func(a, b float64) float64 { return a + b }), accumulated(func(a, b int64) int64 { return a + b }))
-	CumProd = cumulative("cumprod", "products of the elements up to each along axis", accumulated(func(a, b float64) float64 { return a * b }), accumulated(func(a, b int64) int64 { return a * b }))
+	CumSum  = cumulative("cumsum", "sums of the elements up to each one along axis", accumulated(func(a, b float64) float64 { return a + b }), accumulated(func(a, b int64) int64 { return a + b }))
+	CumProd = cumulative("cumprod", "products of the elements up to each one along axis", accumulated(func(a, b float64) float64 { return a * b }), accumulated(func(a, b int64) int64 { return a * b }))
 )
 
 func reduction(name string, over DTypes, doc string, f folds) *Op {
@@ -71,8 +71,13 @@ func reduceRow(op Op, f folds, result func(tensor.DType) tensor.DType) *Op {
 		if err != nil {
 			return nil, err
 		}
+		rows, giveBack, err := rowsFor(c, in[0], axes)
+		if err != nil {
+			return nil, err
+		}
+		defer giveBack()
 		out := results(c)
-		f[in[0].DType.Kind()](c, out[0], rowsOf(in[0], axes))
+		f[in[0].DType.Kind()](c, out[0], rows)
 		return out, nil
 	}
 	op.Sample = func(r *rand.Rand) Call {
@@ -162,8 +167,13 @@ func extremum(name, doc string, f folds) *Op {
 			if err := checkNotEmpty(c, axes); err != nil {
 				return nil, err
 			}
+			rows, giveBack, err := rowsFor(c, in[0], axes)
+			if err != nil {
+				return nil, err
+			}
+			defer giveBack()
 			out := results(c)
-			f[in[0].DType.Kind()](c, out[0], rowsOf(in[0], axes))
+			f[in[0].DType.Kind()](c, out[0], rows)
 			return out, nil
 		},
 		Sample: func(r *rand.Rand) Call {
@@ -203,9 +213,9 @@ func cumulative(name, doc string, f rowLoop[float64], i rowLoop[int64]) *Op {
 				return nil, err
 			}
 			if in[0].DType.IsFloat() {
-				return one(mapRows(c, asFloats, in[0], []int{axis}, f)), nil
+				return mapRows(c, asFloats, in[0], []int{axis}, f)
 			}
-			return one(mapRows(c, asInts, in[0], []int{axis}, i)), nil
+			return mapRows(c, asInts, in[0], []int{axis}, i)
 		},
 		Sample: sampleAlongAxis(Numbers),
 	})

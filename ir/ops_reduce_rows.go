@@ -38,6 +38,19 @@ func rowsOf(t *tensor.T, axes []int) rowSet {
 	return r
 }
 
+// rowsFor is rowsOf for a call whose budget gives the memory of the copy, which
+// giveBack returns.
+func rowsFor(c *Call, t *tensor.T, axes []int) (rows rowSet, giveBack func(), err error) {
+	words := 0
+	if !slices.IsSorted(axesLast(len(t.Shape), axes)) {
+		words = (len(t.Data) + 7) / 8
+	}
+	if giveBack, err = borrow(c, words); err != nil {
+		return rows, nil, err
+	}
+	return rowsOf(t, axes), giveBack, nil
+}
+
 // axesLast is the order of all axes that has the given ones at the end.
 func axesLast(rank int, axes []int) []int {
 	perm := make([]int, 0, rank)
@@ -136,19 +149,25 @@ func foldTruth[R any](r width[R], f fold[bool, R]) folds {
 type rowLoop[W any] func(c *Call, dst, src []W)
 
 // mapRows computes a tensor of the argument's shape, row by row along axes.
-func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) *tensor.T {
-	rows := rowsOf(x, axes)
-	res := tensor.New(x.DType, rows.t.Shape...)
+func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) ([]*tensor.T, error) {
+	rows, giveBack, err := rowsFor(c, x, axes)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
+	out := results(c)
+	res := out[0]
+	if rows.perm != nil {
+		res = rows.t // each row is read before its results are stored
+	}
 	src, dst := make([]W, rows.m), make([]W, rows.m)
 	for i := 0; i < rows.n && rows.m > 0; i++ {
 		w.load(rows.t, src, i*rows.m)
 		f(c, dst, src)
 		w.store(res, i*rows.m, dst)
 	}
-	if rows.perm == nil {
-		return res
+	if rows.perm != nil {
+		rows.put(out[0], res)
 	}
-	out := tensor.New(x.DType, x.Shape...)
-	rows.put(out, res)
-	return out
+	return out, nil
 }

@@ -23,8 +23,8 @@ var (
 		Doc:  "the axes start to end made one axis; a scalar becomes a vector of one",
 		Args: []string{"x"},
 		Attrs: []Attr{
-			{Name: "start", Kind: KInt, Axis: OfArgument, Default: IntLit(1), Doc: "first axis to join"},
-			{Name: "end", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "last axis to join"},
+			{Name: "start", Kind: KInt, Axis: OfArgument, Default: IntLit(1), Doc: "the first axis to join"},
+			{Name: "end", Kind: KInt, Axis: OfArgument, Default: IntLit(-1), Doc: "the last axis to join"},
 		},
 		Infer: inferFlatten, Cost: costMove, Eval: evalView, Sample: sampleFlatten,
 	})

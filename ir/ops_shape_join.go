@@ -12,7 +12,7 @@ import (
 // costs memory before anything is known to be right.
 const MaxParts = 1 << 14
 
-var axis0 = Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(0), Doc: "the axis along which"}
+var axis0 = Attr{Name: "axis", Kind: KInt, Axis: OfArgument, Default: IntLit(0), Doc: "the axis along which they lie"}
 
 var (
 	Concat = row(Op{
@@ -31,7 +31,7 @@ var (
 	})
 	Split = row(Op{
 		Name: "split", Group: "shape", Class: Move, Unit: DMA,
-		Doc:  "parts along an axis: that many equal ones, or of the given sizes",
+		Doc:  "the tensor in parts along an axis: so many equal ones, or of the given sizes",
 		Args: []string{"x"},
 		Attrs: []Attr{
 			{Name: "parts", Kind: KInt, Default: IntLit(0), Doc: "the number of equal parts; 0: sizes says it"},

@@ -133,12 +133,18 @@ func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) i
 	if c.Out[0].Elements().Is(0) {
 		return results(c), nil
 	}
+	// Each axis grows into a new tensor, at most as large as the result.
+	giveBack, err := borrow(c, 2*c.Out[0].DType.Size()*results(c)[0].Len()/8+1)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	out := tensor.New(x.DType, shape...)
 	copyView(out, dense(out), x, from, shape)
 	for i := range shape {
 		out = growAxis(out, i, max(0, before[i]), max(0, behind[i]), source)
 	}
-	return one(out), nil
+	return copied(c, out), nil
 }
 
 // growAxis pads one axis, which is not empty.

@@ -216,9 +216,14 @@ func inferRoll(c *Call) ([]Type, error) {
 // evalRoll rolls axis by axis; an axis that is given twice moves by the sum.
 func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	shifts, x := c.Dims("shift"), in[0]
+	giveBack, err := borrow(c, 2*((len(x.Data)+7)/8)) // two steps: from, to
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	if c.Attr("axis").IsNone() {
 		n, _ := shifts[0].Const()
-		return one(rollAxis(x.Reshape(x.Len()), 0, n).Reshape(x.Shape...)), nil
+		return copied(c, rollAxis(x.Reshape(x.Len()), 0, n)), nil
 	}
 	for i, a := range c.Ints("axis") {
 		axis, err := axisOf(a, len(x.Shape))
@@ -228,10 +233,7 @@ func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		n, _ := shifts[min(i, len(shifts)-1)].Const()
 		x = rollAxis(x, axis, n)
 	}
-	if x == in[0] {
-		x = x.Clone()
-	}
-	return one(x), nil
+	return copied(c, x), nil
 }
 
 // rollAxis copies the slices before the split behind those from it on.

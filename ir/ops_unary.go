@@ -16,18 +16,18 @@ var (
 	Floor      = unary("floor", Numbers, "largest whole number that is not above; integers stay", rounding(math.Floor))
 	Round      = unary("round", Numbers, "nearest whole number, half to even; integers stay", rounding(math.RoundToEven))
 	Trunc      = unary("trunc", Numbers, "whole part, toward zero; integers stay", rounding(math.Trunc))
-	Sqrt       = unary("sqrt", Floats, "square root", perFloat(math.Sqrt))
-	Rsqrt      = unary("rsqrt", Floats, "1 / sqrt(x)", perFloat(func(x float64) float64 { return 1 / math.Sqrt(x) }))
+	Sqrt       = unary("sqrt", Floats, "square root, NaN below 0", perFloat(math.Sqrt))
+	Rsqrt      = unary("rsqrt", Floats, "1 / sqrt(x), NaN below 0", perFloat(func(x float64) float64 { return 1 / math.Sqrt(x) }))
 	Cbrt       = unary("cbrt", Floats, "cube root", perFloat(math.Cbrt))
 	Reciprocal = unary("reciprocal", Floats, "1 / x", perFloat(func(x float64) float64 { return 1 / x }))
 	Square     = unary("square", Numbers, "x * x; integers wrap", arith(perElement(times[float64]), perElement(times[int64]), perElement(times[uint64])))
-	Exp        = unary("exp", Floats, "e to the x", perFloat(exp))
-	Exp2       = unary("exp2", Floats, "2 to the x", perFloat(math.Exp2))
+	Exp        = unary("exp", Floats, "e to the power x", perFloat(exp))
+	Exp2       = unary("exp2", Floats, "2 to the power x", perFloat(math.Exp2))
 	Expm1      = unary("expm1", Floats, "exp(x) - 1, with all its digits near 0", perFloat(math.Expm1))
-	Log        = unary("log", Floats, "natural logarithm", perFloat(log))
-	Log2       = unary("log2", Floats, "logarithm to base 2", perFloat(log2))
-	Log10      = unary("log10", Floats, "logarithm to base 10", perFloat(log10))
-	Log1p      = unary("log1p", Floats, "log(1 + x), with all its digits near 0", perFloat(math.Log1p))
+	Log        = unary("log", Floats, "natural logarithm, NaN below 0", perFloat(log))
+	Log2       = unary("log2", Floats, "logarithm to base 2, NaN below 0", perFloat(log2))
+	Log10      = unary("log10", Floats, "logarithm to base 10, NaN below 0", perFloat(log10))
+	Log1p      = unary("log1p", Floats, "log(1 + x), with all its digits near 0; NaN below -1", perFloat(math.Log1p))
 	Sin        = unary("sin", Floats, "sine of radians", perFloat(sin))
 	Cos        = unary("cos", Floats, "cosine of radians", perFloat(cos))
 	Tan        = unary("tan", Floats, "tangent of radians", perFloat(tan))
@@ -50,7 +50,7 @@ var (
 		Name: "copy", Group: "unary", Doc: "the same values in other memory", Args: []string{"x"},
 		Over: AnyDType, Class: Move, Unit: DMA,
 		Infer:  func(c *Call) ([]Type, error) { return []Type{c.In[0]}, nil },
-		Eval:   func(_ *Call, in ...*tensor.T) ([]*tensor.T, error) { return one(in[0].Clone()), nil },
+		Eval:   func(c *Call, in ...*tensor.T) ([]*tensor.T, error) { return copied(c, in[0]), nil },
 		Sample: sampleElementwise(AnyDType, []string{"x"}, nil, nil),
 	})
 )

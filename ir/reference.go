@@ -81,7 +81,7 @@ var kindWords = map[AttrKind]string{
 // attributes, and types of a call for example.
 func Reference(op *Op) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "    %s\n\n%s.\n", op.Signature(), capital(op.Doc))
+	fmt.Fprintf(&b, "    %s\n\n%s.\n", op.Signature(), op.sentence(op.Doc))
 	if lines := parameterLines(op); len(lines) > 0 {
 		b.WriteString("\n" + strings.Join(lines, "\n") + "\n")
 	}
@@ -95,11 +95,25 @@ func Reference(op *Op) string {
 	return b.String()
 }
 
-func capital(doc string) string {
-	if doc == "" {
+// sentence begins a doc with a capital, unless it begins with a formula or a
+// value: a parameter of op, a letter, a call, what a colon follows.
+func (op *Op) sentence(doc string) string {
+	word := doc[:nameLength(doc)]
+	formula := word == "" || len(word) == 1 && word != "a" || op.hasParameter(word) ||
+		strings.HasPrefix(doc[len(word):], "(") || strings.HasPrefix(doc[len(word):], ":")
+	if formula {
 		return doc
 	}
-	return strings.ToUpper(doc[:1]) + strings.TrimSuffix(doc[1:], ".")
+	return strings.ToUpper(doc[:1]) + doc[1:]
+}
+
+func (op *Op) hasParameter(name string) bool {
+	for i := range op.Args {
+		if op.ArgName(i) == name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(op.Attrs, func(a Attr) bool { return a.Name == name })
 }
 
 // parameterLines has a line for each argument and attribute.
@@ -120,12 +134,12 @@ func parameterLines(op *Op) []string {
 		lines = append(lines, "- `"+name+"`: "+what)
 	}
 	for _, a := range op.Attrs {
-		lines = append(lines, "- `"+a.Name+"`: "+attrWords(a))
+		lines = append(lines, "- `"+a.Name+"`: "+op.attrWords(a))
 	}
 	return lines
 }
 
-func attrWords(a Attr) string {
+func (op *Op) attrWords(a Attr) string {
 	what := kindWords[a.Kind]
 	if a.Values != nil {
 		what = "one of " + strings.Join(quoteAll(a.Values), ", ")
@@ -138,7 +152,7 @@ func attrWords(a Attr) string {
 		what += "; " + languageText(a.Default) + " if left out"
 	}
 	if a.Doc != "" {
-		what += ". " + capital(a.Doc)
+		what += ". " + op.sentence(a.Doc)
 	}
 	return what
 }

@@ -1,6 +1,7 @@
 package ir_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,14 +23,30 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// TestOps: the table is listed by group and name, whatever the order of
+// initialisation.
+func TestOps(t *testing.T) {
+	ops := ir.Ops()
+	for i, op := range ops[1:] {
+		before := ops[i]
+		a, b := slices.Index(ir.Groups, before.Group), slices.Index(ir.Groups, op.Group)
+		if a > b || a == b && before.Name >= op.Name {
+			t.Errorf("%s (%s) is listed behind %s (%s)", op.Name, op.Group, before.Name, before.Group)
+		}
+	}
+}
+
 // TestReference: every row has a page that says something of all its parts.
 func TestReference(t *testing.T) {
 	for _, op := range ir.Ops() {
 		page := ir.Reference(op)
-		if op.Doc == "" || op.Group == "" {
-			t.Errorf("%s has no doc or group", op.Name)
+		if op.Doc == "" || !slices.Contains(ir.Groups, op.Group) {
+			t.Errorf("%s has no doc or no group of the reference", op.Name)
 		}
 		for _, a := range op.Attrs {
+			if a.Doc == "" {
+				t.Errorf("%s: %s has no doc", op.Name, a.Name)
+			}
 			if !strings.Contains(page, "- `"+a.Name+"`: ") {
 				t.Errorf("%s: nothing on %s", op.Name, a.Name)
 			}

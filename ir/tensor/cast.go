@@ -20,12 +20,17 @@ import (
 // Cast converts t to dtype d, elementwise, into new memory.
 func Cast(t *T, d DType) *T {
 	out := New(d, t.Shape...)
-	if d == t.DType && d != Bool {
+	CastInto(out, t)
+	return out
+}
+
+// CastInto is Cast into a tensor of as many elements.
+func CastInto(out, t *T) {
+	if out.DType == t.DType && t.DType != Bool {
 		copy(out.Data, t.Data)
-		return out
+		return
 	}
 	castRun[t.DType.Kind()](out, t)
-	return out
 }
 
 // castRun is, by the kind of the source, the widest type that holds each of
