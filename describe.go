@@ -38,12 +38,12 @@ func OpReference(name string) (string, error) {
 }
 
 // Explain gives the long form of a diagnostic's code; the empty code lists all
-// with the beginning of theirs.
+// with the beginning of theirs, in 100 columns.
 func Explain(code string) (string, error) {
 	if code == "" {
 		var list strings.Builder
 		for i := range diag.Codes {
-			fmt.Fprintf(&list, "%-20s %s\n", diag.Codes[i].Name, headline(diag.Codes[i].Doc))
+			fmt.Fprintf(&list, "%-*s %s\n", codeWidth, diag.Codes[i].Name, headline(diag.Codes[i].Doc))
 		}
 		return list.String(), nil
 	}
@@ -54,22 +54,35 @@ func Explain(code string) (string, error) {
 	return c.Page(), nil
 }
 
-// headlineWidth leaves room for the name of a code in 100 columns.
-const headlineWidth = 79
+// Widths of the list of codes.
+const (
+	codeWidth     = 20
+	headlineWidth = 100 - codeWidth - 1
+)
 
-// headline is the beginning of a text up to its first stop, on one line; one
-// that is long ends at a comma.
+// headline is the beginning of a text up to its first stop, in the second
+// column of the list.
 func headline(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if end := stop.FindStringIndex(text); end != nil {
 		text = text[:end[0]]
 	}
-	if len(text) > headlineWidth {
-		if comma := strings.LastIndex(text[:headlineWidth], ", "); comma > 0 {
-			text = text[:comma]
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > headlineWidth:
+			b.WriteString("\n" + strings.Repeat(" ", codeWidth+1))
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
 		}
+		b.WriteString(word)
+		column += len(word)
 	}
-	return text
+	return b.String()
 }
 
 // stop ends a clause that can stand alone.
@@ -90,7 +103,7 @@ const fewNames = 12
 func suggest(d *Diagnostic, name string, known []string) {
 	near := diag.Suggest(name, known)
 	switch {
-	case near != "" && len(name) > 1:
+	case near != "":
 		d.Helps = append(d.Helps, "did you mean "+near+"?")
 	case len(known) == 0:
 		d.Notes = append(d.Notes, "there is none")

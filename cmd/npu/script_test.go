@@ -173,3 +173,24 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("exit code %d, standard error %q, standard output %q; want 1, interrupted, nothing", code, &stderr, &stdout)
 	}
 }
+
+// TestInternal checks that a fault of npu is told as such, without a stack trace.
+func TestInternal(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	std := streams{in: brokenReader{}, out: &stdout, err: &stderr}
+	if code := run(t.Context(), []string{"check", "-"}, std); code != exitBug {
+		t.Errorf("exit code %d, want %d", code, exitBug)
+	}
+	if got := stderr.String(); !strings.HasPrefix(got, "error: broken [internal]\n") || strings.Contains(got, "goroutine") {
+		t.Errorf("standard error: %s", got)
+	}
+	stderr.Reset()
+	if code := run(t.Context(), []string{"--errors=json", "check", "-"}, std); code != exitBug || !json.Valid(stderr.Bytes()) {
+		t.Errorf("exit code %d, not JSON: %s", code, &stderr)
+	}
+}
+
+// A brokenReader stands for a bug.
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { panic("broken") }
