@@ -142,8 +142,8 @@ func broadcastAll(c *Call) ([]Dim, error) {
 	return shape, nil
 }
 
-// copied makes t's elements the only result of a bound call.
-func copied(c *Call, t *tensor.T) []*tensor.T {
+// resultOf makes t's elements the only result of a bound call.
+func resultOf(c *Call, t *tensor.T) []*tensor.T {
 	out := results(c)
 	copy(out[0].Data, t.Data)
 	return out

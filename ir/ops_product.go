@@ -152,11 +152,6 @@ func inferLinear(c *Call) ([]Type, error) {
 func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out, x, w := results(c)[0], in[0], in[1]
 	n, k := w.Shape[0], w.Shape[1]
-	giveBack, err := borrow(c, len(w.Data)/8)
-	if err != nil {
-		return nil, err
-	}
-	defer giveBack()
 	giveBack, err := borrow(c, (len(w.Data)+7)/8)
 	if err != nil {
 		return nil, err

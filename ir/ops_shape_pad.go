@@ -134,7 +134,8 @@ func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) i
 		return results(c), nil
 	}
 	// Each axis grows into a new tensor, at most as large as the result.
-	giveBack, err := borrow(c, 2*c.Out[0].DType.Size()*results(c)[0].Len()/8+1)
+	bytes, _ := c.Out[0].Bytes().Const()
+	giveBack, err := borrow(c, 2*int((bytes+7)/8))
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) i
 	for i := range shape {
 		out = growAxis(out, i, max(0, before[i]), max(0, behind[i]), source)
 	}
-	return copied(c, out), nil
+	return resultOf(c, out), nil
 }
 
 // growAxis pads one axis, which is not empty.

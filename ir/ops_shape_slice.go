@@ -223,7 +223,7 @@ func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	defer giveBack()
 	if c.Attr("axis").IsNone() {
 		n, _ := shifts[0].Const()
-		return copied(c, rollAxis(x.Reshape(x.Len()), 0, n)), nil
+		return resultOf(c, rollAxis(x.Reshape(x.Len()), 0, n)), nil
 	}
 	for i, a := range c.Ints("axis") {
 		axis, err := axisOf(a, len(x.Shape))
@@ -233,7 +233,7 @@ func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		n, _ := shifts[min(i, len(shifts)-1)].Const()
 		x = rollAxis(x, axis, n)
 	}
-	return copied(c, x), nil
+	return resultOf(c, x), nil
 }
 
 // rollAxis copies the slices before the split behind those from it on.
