@@ -99,7 +99,7 @@ func unknown(kind, name string, known []string) error {
 const fewNames = 12
 
 // suggest adds the known name that comes near, else all that there are if they
-// are few. One letter is no misspelling of another.
+// are few.
 func suggest(d *Diagnostic, name string, known []string) {
 	near := diag.Suggest(name, known)
 	switch {

@@ -65,7 +65,7 @@ func wrongUsage(err error) error {
 	if errors.As(err, &parse) && parse.Context.Selected() != nil {
 		command += " " + parse.Context.Selected().Name
 	}
-	return usageError{fmt.Errorf("%w\nRun \"%s --help\" for what it takes.", err, command)}
+	return usageError{err, fmt.Sprintf("Run \"%s --help\" for what it takes.", command)}
 }
 
 // Help is the rest of npu run --help.

@@ -99,9 +99,12 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 }
 
 // A usageError is a command line that makes no sense.
-type usageError struct{ error }
+type usageError struct {
+	error
+	hint string // where to read on; may be empty
+}
 
-func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func usage(format string, args ...any) error { return usageError{error: fmt.Errorf(format, args...)} }
 
 // errFailed says that a command has reported what is wrong already.
 var errFailed = errors.New("failed")
@@ -118,6 +121,9 @@ func (c *cli) report(err error, std streams) int {
 		return exitWrong
 	case errors.As(err, &wrongUsage):
 		fmt.Fprintf(std.err, "npu: %v\n", err)
+		if wrongUsage.hint != "" {
+			fmt.Fprintln(std.err, wrongUsage.hint)
+		}
 		return exitUsage
 	case !errors.As(err, &diagnostics):
 		diagnostics = npu.Diagnostics{npu.AsDiagnostic(err)}
