@@ -71,7 +71,7 @@ func typesOf(list []ir.Type) []bytecode.Type {
 // only in their operands share one.
 func (e *emitter) kernel(t *lower.Task) int {
 	k := bytecode.Kernel{
-		Op: t.Call.Op.Name, Attrs: attrsText(t.Call), Unit: lower.UnitName(t.Unit),
+		Op: t.Call.Op.Name, Attrs: t.Call.Op.AttrsText(t.Call.Attrs), Unit: t.Unit.String(),
 		In: typesOf(t.Call.In), Out: typesOf(t.Call.Out),
 	}
 	key := kernelKey(&k)
@@ -95,18 +95,6 @@ func kernelKey(k *bytecode.Kernel) string {
 		b.WriteString(" " + t.String())
 	}
 	return b.String()
-}
-
-// attrsText prints the attributes that differ from the defaults, as the text
-// form of the IR has them between braces.
-func attrsText(c *ir.Call) string {
-	var parts []string
-	for i, a := range c.Op.Attrs {
-		if l := c.Attrs[i]; !l.Equal(a.Default) {
-			parts = append(parts, a.Name+"="+l.String())
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // A scope is one plan on its way into the program: where its buffers are.

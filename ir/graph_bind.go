@@ -126,7 +126,7 @@ func where(env Env, ds ...Dim) string {
 func checkAsserts(f *Func, env Env) error {
 	for g := range f.Funcs() {
 		for _, a := range g.Asserts {
-			if err := a.check(env); err != nil {
+			if err := a.Check(env); err != nil {
 				return &RunError{What: a.What, Pos: a.Pos, Err: err}
 			}
 		}
@@ -134,7 +134,8 @@ func checkAsserts(f *Func, env Env) error {
 	return nil
 }
 
-func (a Assert) check(env Env) error {
+// Check evaluates both sides; the error, an *Error, says what they are.
+func (a Assert) Check(env Env) error {
 	left, err := a.Left.Eval(env)
 	if err != nil {
 		return Errorf("dimension-mismatch", "%s", err)

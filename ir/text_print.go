@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -276,25 +277,34 @@ func inheritedNames(v *Value, f *Func, r RegionDecl, names map[*Value]string) ma
 	return inherited
 }
 
-// attrsText prints {axis=-1, eps=1e-05}: what differs from the defaults.
+// attrsText prints {axis=-1, eps=1e-05}. The type of a weight stands behind the
+// colon; its key is printed where the name was taken.
 func attrsText(v *Value, name string) string {
+	attrs := v.Attrs
+	if v.Op == Param && len(attrs) > 1 {
+		attrs = slices.Clone(attrs)
+		attrs[0] = None
+		if attrs[1].IsNone() && name != "%"+quoteName(v.Name) {
+			attrs[1] = StrLit(v.Name)
+		}
+	}
+	if text := v.Op.AttrsText(attrs); text != "" {
+		return " {" + text + "}"
+	}
+	return ""
+}
+
+// AttrsText prints the attributes of a call that differ from the defaults, as
+// the text form has them between braces: axis=-1, eps=1e-05.
+func (op *Op) AttrsText(attrs []Lit) string {
 	var parts []string
-	for i, a := range v.Op.Attrs {
-		if i >= len(v.Attrs) || v.Op == Param && a.Name == "type" {
-			continue
-		}
-		l := v.Attrs[i]
-		if v.Op == Param && a.Name == "key" && l.IsNone() && name != "%"+quoteName(v.Name) {
-			l = StrLit(v.Name) // the name was taken, but it is the weight's
-		}
-		if !l.Equal(a.Default) {
-			parts = append(parts, a.Name+"="+l.String())
+	for i, a := range op.Attrs {
+		// A call that is not legal may have fewer.
+		if i < len(attrs) && !attrs[i].Equal(a.Default) {
+			parts = append(parts, a.Name+"="+attrs[i].String())
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " {" + strings.Join(parts, ", ") + "}"
+	return strings.Join(parts, ", ")
 }
 
 func refs(vs []*Value, names map[*Value]string) []string {

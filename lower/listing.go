@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // A page gathers the lines of a listing.
@@ -27,7 +28,7 @@ func (p *page) columns(indent string, right []bool, rows [][]string) {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], len(cell))
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}
 	for _, row := range rows {
@@ -79,7 +80,7 @@ func (p *Plan) taskRows(prefix string) [][]string {
 			after = "after" + taskList(t.After)
 		}
 		rows = append(rows, []string{
-			fmt.Sprintf("%st%d", prefix, i), unitNames[t.Unit], t.Name, p.makes(t),
+			fmt.Sprintf("%st%d", prefix, i), t.Unit.String(), t.Name, p.makes(t),
 			fmt.Sprintf("flops %d", t.Cost.Flops), fmt.Sprintf("bytes %d", t.Cost.In+t.Cost.Out), after,
 		})
 		if t.Region == nil {

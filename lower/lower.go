@@ -45,12 +45,18 @@ type builder struct {
 	plan    *Plan
 	names   map[*ir.Value]string
 	buffers map[*ir.Value]int
-	results map[*ir.Value][]*ir.Value // by producer: the values of its further results
+	results map[resultOf]*ir.Value // the values of further results
 	// loop is set for the bodies of loops, whose results stay in the frame and
 	// whose parameters 1 to carry are carried values.
 	loop  bool
 	count bool // parameter 0 is the counter of a loop
 	carry int
+}
+
+// A resultOf names a further result of a value.
+type resultOf struct {
+	of    *ir.Value
+	index int
 }
 
 func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable) *builder {
@@ -61,7 +67,7 @@ func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable) *build
 			Tasks: make([]Task, 0, len(f.Body)), Buffers: make([]Buffer, 0, len(f.Body)+len(f.Params)),
 		},
 		buffers: make(map[*ir.Value]int, len(f.Body)+len(f.Params)),
-		results: map[*ir.Value][]*ir.Value{},
+		results: map[resultOf]*ir.Value{},
 	}
 }
 
@@ -77,7 +83,7 @@ func (b *builder) lower() error {
 	}
 	for _, v := range b.f.Body {
 		if v.Op.Flags&ir.Projection != 0 {
-			b.results[v.Args[0]] = append(b.results[v.Args[0]], v)
+			b.results[resultOf{v.Args[0], v.Index()}] = v
 		}
 	}
 	for _, v := range b.f.Body {
@@ -133,13 +139,15 @@ func (b *builder) bind(v *ir.Value, t ir.Type) (ir.Type, error) {
 	return bound, nil
 }
 
-// failure says where binding went wrong.
-func failure(v *ir.Value, err error) error {
+// failure says at which value binding went wrong.
+func failure(v *ir.Value, err error) error { return failureAt(v.Pos, v.Op.Name, err) }
+
+func failureAt(at diag.Loc, subject string, err error) error {
 	var done *diag.Diagnostic
 	if errors.As(err, &done) {
 		return done
 	}
-	d := &diag.Diagnostic{Code: "dimension-mismatch", Loc: v.Pos, Subject: v.Op.Name, Message: err.Error()}
+	d := &diag.Diagnostic{Code: "dimension-mismatch", Loc: at, Subject: subject, Message: err.Error()}
 	var e *ir.Error
 	if errors.As(err, &e) {
 		d.Code, d.Message, d.Notes, d.Helps = e.Code, e.Msg, e.Notes, e.Helps
@@ -282,12 +290,7 @@ func (b *builder) result(v *ir.Value, i int) *ir.Value {
 	if i == 0 {
 		return v
 	}
-	for _, r := range b.results[v] {
-		if r.Index() == i {
-			return r
-		}
-	}
-	return nil
+	return b.results[resultOf{v, i}]
 }
 
 // finish gives each result of the function a buffer of its own, in which it is
@@ -361,31 +364,12 @@ func (b *builder) copy(from int, to Buffer, v *ir.Value) int {
 	return id
 }
 
-// relations is what the words of an Assert mean.
-var relations = map[string]func(a, b int64) bool{
-	"==": func(a, b int64) bool { return a == b },
-	"<=": func(a, b int64) bool { return a <= b },
-	"%":  func(a, b int64) bool { return b != 0 && a%b == 0 },
-}
-
 // checkAsserts checks the relations that could not be proved for all sizes.
 func checkAsserts(f *ir.Func, env ir.Env) error {
 	for _, a := range f.Asserts {
-		l, err := a.Left.Eval(env)
-		if err != nil {
-			return assertFailure(a, err.Error())
-		}
-		r, err := a.Right.Eval(env)
-		if err != nil {
-			return assertFailure(a, err.Error())
-		}
-		if holds := relations[a.Rel]; holds == nil || !holds(l, r) {
-			return assertFailure(a, fmt.Sprintf("%s %s %s does not hold: %d and %d", a.Left, a.Rel, a.Right, l, r))
+		if err := a.Check(env); err != nil {
+			return failureAt(a.Pos, a.What, err)
 		}
 	}
 	return nil
-}
-
-func assertFailure(a ir.Assert, message string) error {
-	return &diag.Diagnostic{Code: "dimension-mismatch", Loc: a.Pos, Subject: a.What, Message: message}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // streamOrder is the order in which streams are listed.
-var streamOrder = []ir.Unit{ir.Cube, ir.Vector, ir.Scalar, ir.DMA}
+var streamOrder = [...]ir.Unit{ir.Cube, ir.Vector, ir.Scalar, ir.DMA}
 
 // assignStreams gives each task to the stream of its unit, in program order.
 // Only streams that have a task exist.
@@ -17,15 +17,15 @@ func (p *Plan) assignStreams(one bool) {
 		p.oneStream()
 		return
 	}
-	var used [len(unitNames)]bool
+	var used [len(streamOrder)]bool
 	for i := range p.Tasks {
 		used[p.Tasks[i].Unit] = true
 	}
-	var stream [len(unitNames)]int
+	var stream [len(streamOrder)]int
 	for _, u := range streamOrder {
 		if used[u] {
 			stream[u] = len(p.Streams)
-			p.Streams = append(p.Streams, Stream{Name: unitNames[u] + "0", Unit: u})
+			p.Streams = append(p.Streams, Stream{Name: u.String() + "0", Unit: u})
 		}
 	}
 	for i := range p.Tasks {
@@ -38,7 +38,7 @@ func (p *Plan) assignStreams(one bool) {
 // oneStream puts everything on the stream of the scalar unit, which is the one
 // that drives the others.
 func (p *Plan) oneStream() {
-	s := Stream{Name: unitNames[ir.Scalar] + "0", Unit: ir.Scalar}
+	s := Stream{Name: ir.Scalar.String() + "0", Unit: ir.Scalar}
 	for i := range p.Tasks {
 		s.Tasks = append(s.Tasks, i)
 	}

@@ -120,12 +120,6 @@ type Options struct {
 // defaultAlign is one cache line, and the width of the widest vector register.
 const defaultAlign = 64
 
-// unitNames are the words for units in listings and stream names.
-var unitNames = [...]string{ir.Cube: "cube", ir.Vector: "vector", ir.Scalar: "scalar", ir.DMA: "dma"}
-
-// UnitName is the word for a unit: cube, vector, scalar, dma.
-func UnitName(u ir.Unit) string { return unitNames[u] }
-
 // root is the buffer whose memory b is.
 func (p *Plan) root(b int) int {
 	if base := p.Buffers[b].Base; base >= 0 {

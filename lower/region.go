@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -20,13 +21,13 @@ const (
 const Unbounded = math.MaxInt64
 
 // regionKinds is the table of operators with bodies.
-var regionKinds = map[string]RegionKind{"fused": Fused, "if": If, "loop": Loop}
+var regionKinds = map[*ir.Op]RegionKind{ir.Fused: Fused, ir.If: If, ir.Loop: Loop}
 
 // region makes one task of an operator with bodies. Each body is planned by
 // itself, as if it had an arena of its own; that arena is the frame, a buffer
 // that lives as long as the task. Bodies nest as deep as brackets in a script.
 func (b *builder) region(v *ir.Value) error {
-	kind, ok := regionKinds[v.Op.Name]
+	kind, ok := regionKinds[v.Op]
 	if !ok {
 		return failure(v, fmt.Errorf("there is no way to run the bodies of %s", v.Op.Name))
 	}
@@ -36,13 +37,12 @@ func (b *builder) region(v *ir.Value) error {
 	}
 	r := &Region{Kind: kind, Frame: -1}
 	t := Task{Name: v.Op.Name, Unit: v.Op.Unit, Call: c, Region: r}
-	switch kind {
-	case Loop:
-		err = b.loopRegion(v, c, r)
-	case Fused:
+	if kind == Fused {
 		t.Name, t.Unit = fusedName(c), fusedUnit(c)
-		fallthrough
-	default:
+	}
+	if kind == Loop {
+		err = b.loopRegion(v, c, r)
+	} else {
 		err = b.bodies(r, c.Bodies, func(*builder) {})
 	}
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *builder) bodies(r *Region, fs []*ir.Func, set func(*builder)) error {
 // loopRegion plans a loop: its results are where carried values live, and the
 // bodies read them there.
 func (b *builder) loopRegion(v *ir.Value, c *ir.Call, r *Region) error {
-	r.Kind, r.Carry = Loop, int(c.Int("carry"))
+	r.Carry = int(c.Int("carry"))
 	var err error
 	if r.From, err = dimOr(c.Attr("from"), 0); err == nil {
 		r.To, err = dimOr(c.Attr("to"), Unbounded)
@@ -133,20 +133,13 @@ func dimOr(l ir.Lit, absent int64) (int64, error) {
 
 // fusedName is the name of the rule that made the region.
 func fusedName(c *ir.Call) string {
-	if rule := c.Attr("rule"); !rule.IsNone() && rule.Str != "" {
-		return rule.Str
-	}
-	return "fused"
+	return cmp.Or(c.Str("rule"), "fused")
 }
 
 // fusedUnit is the unit that the rule asks for.
 func fusedUnit(c *ir.Call) ir.Unit {
-	if unit := c.Attr("unit"); !unit.IsNone() {
-		for u, name := range unitNames {
-			if name == unit.Str {
-				return ir.Unit(u)
-			}
-		}
+	if unit, ok := ir.ParseUnit(c.Str("unit")); ok {
+		return unit
 	}
 	return c.Op.Unit
 }
