@@ -118,8 +118,9 @@ const MaxRank = 64
 // and sums of sizes stay far from overflow.
 const MaxBytes = 1 << 40
 
-// Check refuses types that no tensor can have: a negative size, more than
-// MaxBytes, a rank above MaxRank, one that has no value. Symbolic sizes are checked when bound.
+// Check refuses types that no tensor can have: a negative size, one that has no
+// value, more than MaxBytes, a rank above MaxRank. Symbolic sizes are checked
+// when bound.
 func (t Type) Check() error {
 	if len(t.Shape) > MaxRank {
 		return Errorf("limit", "rank %d is above the limit of %d", len(t.Shape), MaxRank)

@@ -22,7 +22,8 @@ import (
 // so 0 and -0 stay apart. Never merged are operators with effects, values bound
 // from outside, and operators with regions. Projections are equal only after
 // their owners were merged; they are part of that rewrite, and the second is
-// taken out at once, since an owner has each of its results once. Values are looked up by a hash and then compared, so the sweep is linear.
+// taken out at once, since an owner has each of its results once. Values are
+// looked up by a hash and then compared, so the sweep is linear.
 func mergeEqual(f *ir.Func, t *Trace) {
 	seen := make(map[uint64][]*ir.Value, len(f.Body))
 	with := map[*ir.Value]*ir.Value{}

@@ -126,8 +126,10 @@ func evaluate(v *ir.Value, args []*tensor.T, budget *foldBudget) []*tensor.T {
 		return nil
 	}
 	bound.Budget = &ir.Budget{Bytes: 2 * maxFoldWork}
-	out := try(bound, args)
-	if len(out) != len(c.Out) || len(out) == 0 || !ir.TypeOf(out[0]).Equal(v.Type) {
+	// Whatever goes wrong, a fault of the compiler included, is left to the run,
+	// which reports it with the operator's name and place.
+	out, err := ir.Evaluate(bound, args...)
+	if err != nil || !ir.TypeOf(out[0]).Equal(v.Type) {
 		return nil
 	}
 	return out
@@ -142,19 +144,4 @@ func small(c *ir.Call) bool {
 		}
 	}
 	return true
-}
-
-// try calls Eval. Whatever goes wrong, a fault of the compiler included, is left
-// to the run, which reports it with the operator's name and place.
-func try(c *ir.Call, args []*tensor.T) (out []*tensor.T) {
-	defer func() {
-		if recover() != nil {
-			out = nil
-		}
-	}()
-	out, err := c.Op.Eval(c, args...)
-	if err != nil {
-		return nil
-	}
-	return out
 }
