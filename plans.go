@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,97 +15,203 @@ import (
 	"github.com/npulang/npu/vm"
 )
 
-// maxPlans bounds how many bindings of symbolic dimensions a program keeps a
-// plan for; the one that was not used for longest goes first.
-const maxPlans = 16
+const (
+	// maxPlans bounds how many bindings of symbolic dimensions a program keeps a
+	// plan for; the one that was not used for longest goes first.
+	maxPlans = 16
+	// maxPlanSize bounds the instructions of all of them, of which one takes some
+	// hundred bytes. The plan used last is kept whatever its size.
+	maxPlanSize = 1 << 18
+)
 
-// A planCache holds the machines of a program, one for each binding.
+// A planCache holds the machines of a program, one for each binding. They share
+// one memory.
 type planCache struct {
+	memory vm.Memory
+
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
+	size    int        // instructions of all
 	closed  bool
+	users   sync.WaitGroup // calls under way
 }
 
 // A planned is the machine of one binding.
 type planned struct {
 	key     string
-	once    sync.Once
+	ready   chan struct{} // closed when what follows is known
 	machine *vm.Machine
 	err     error
-	users   int
-	evicted bool
+
+	users   int  // planCache.mu guards these
+	evicted bool // no longer among the entries
+	size    int
 }
 
-// acquire returns the machine for a binding, made now if need be. done must be
-// called when the run is over.
-func (c *planCache) acquire(p *Program, env ir.Env) (m *vm.Machine, done func(), err error) {
-	e, err := c.enter(envKey(env))
-	if err != nil {
-		return nil, nil, err
+func (e *planned) isReady() bool {
+	select {
+	case <-e.ready:
+		return true
+	default:
+		return false
 	}
-	// The first user makes the plan, others wait for it; nobody holds the lock.
-	e.once.Do(func() { e.machine, e.err = p.plan(env) })
-	if e.err != nil {
-		c.leave(e)
-		return nil, nil, e.err
-	}
-	return e.machine, func() { c.leave(e) }, nil
 }
 
-// enter finds or makes the entry of a key and counts a user.
-func (c *planCache) enter(key string) (*planned, error) {
+// begin counts a call, for which Close waits. The error says that the program
+// is closed.
+func (c *planCache) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.enter()
+}
+
+// enter is begin where the lock is held.
+func (c *planCache) enter() error {
 	if c.closed {
-		return nil, Diagnostics{{Code: "bad-input", Message: "the program is closed"}}
+		return Diagnostics{{Code: "bad-input", Message: "the program is closed"}}
+	}
+	c.users.Add(1)
+	return nil
+}
+
+// acquire returns the plan for the sizes of the arguments, made now if need be;
+// leave must be called when the run is over.
+func (c *planCache) acquire(ctx context.Context, p *Program, args []*Tensor) (*planned, error) {
+	if e, err := c.find(args); e != nil || err != nil {
+		return e, err
+	}
+	types := make([]ir.Type, len(args))
+	for i, a := range args {
+		types[i] = ir.TypeOf(a)
+	}
+	env, err := ir.BindSymbols(p.fn, types)
+	if err != nil {
+		return nil, err
+	}
+	e, first, err := c.entry(envKey(env))
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		c.fill(e, p, env)
+	}
+	// The first user makes the plan, others wait for it; nobody holds the lock.
+	select {
+	case <-e.ready:
+		err = e.err
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		c.leave(e)
+		return nil, err
+	}
+	return e, nil
+}
+
+// find looks for a plan that was made for arguments of these types: the same
+// types bind the same sizes. It is nil if there is none.
+func (c *planCache) find(args []*Tensor) (*planned, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		if e := c.entries[i]; e.isReady() && e.machine != nil && e.machine.Accepts(args) {
+			if err := c.enter(); err != nil {
+				return nil, err
+			}
+			c.use(i)
+			return e, nil
+		}
+	}
+	return nil, nil
+}
+
+// entry finds or makes the entry of a key; first means that it is new.
+func (c *planCache) entry(key string) (e *planned, first bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.enter(); err != nil {
+		return nil, false, err
 	}
 	i := slices.IndexFunc(c.entries, func(e *planned) bool { return e.key == key })
-	if i < 0 {
-		c.entries = append(c.entries, &planned{key: key})
-		i = len(c.entries) - 1
+	if first = i < 0; first {
+		i = len(c.entries)
+		c.entries = append(c.entries, &planned{key: key, ready: make(chan struct{})})
 	}
+	e = c.entries[i]
+	c.use(i)
+	c.trim()
+	return e, first, nil
+}
+
+// use counts a user of an entry, which becomes the one used last.
+func (c *planCache) use(i int) {
 	e := c.entries[i]
 	c.entries = append(slices.Delete(c.entries, i, i+1), e)
 	e.users++
-	if len(c.entries) > maxPlans {
+}
+
+// fill makes the plan of a new entry. One that can't be made is forgotten, so
+// that it takes no other's place.
+func (c *planCache) fill(e *planned, p *Program, env ir.Env) {
+	e.machine, e.err = p.safePlan(env)
+	close(e.ready)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.entries, e)
+	switch {
+	case i < 0: // evicted meanwhile
+	case e.err != nil:
+		c.evict(i)
+	default:
+		e.size = e.machine.Size()
+		c.size += e.size
+		c.trim()
+	}
+}
+
+// trim evicts what is too much.
+func (c *planCache) trim() {
+	for len(c.entries) > maxPlans || c.size > maxPlanSize && len(c.entries) > 1 {
 		c.evict(0)
 	}
-	return e, nil
 }
 
 // evict drops an entry; its machine lives until the last user leaves.
 func (c *planCache) evict(i int) {
 	e := c.entries[i]
 	c.entries = slices.Delete(c.entries, i, i+1)
+	c.size -= e.size
 	e.evicted = true
-	if e.users == 0 {
-		e.close()
-	}
+	e.closeUnused()
 }
 
+// leave ends the use of a plan.
 func (c *planCache) leave(e *planned) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	e.users--
-	if e.evicted && e.users == 0 {
-		e.close()
-	}
+	e.closeUnused()
+	c.mu.Unlock()
+	c.users.Done()
 }
 
-func (e *planned) close() {
-	if e.machine != nil {
+// closeUnused closes the machine of an evicted entry, which then has no run
+// that it would wait for.
+func (e *planned) closeUnused() {
+	if e.evicted && e.users == 0 && e.isReady() && e.machine != nil {
 		e.machine.Close()
 	}
 }
 
-// close drops all entries and refuses new users.
+// close drops all entries, refuses new users and waits for those there are.
 func (c *planCache) close() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.closed = true
 	for len(c.entries) > 0 {
 		c.evict(0)
 	}
+	c.mu.Unlock()
+	c.users.Wait()
 }
 
 // envKey prints a binding: "B=8 S=128".
@@ -129,7 +236,17 @@ func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
 		}
 		code = made
 	}
-	return vm.Load(code, p.weight, vm.Options{MaxMemory: p.opts.MaxMemory})
+	return vm.Load(code, p.weight, vm.Options{Memory: &p.plans.memory})
+}
+
+// safePlan is plan, in which a panic is an error: others wait for the outcome.
+func (p *Program) safePlan(env ir.Env) (m *vm.Machine, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			m, err = nil, Diagnostics{{Code: "internal", Subject: p.fn.Name, Message: fmt.Sprintf("planning %sfailed: %v", envKey(env), r)}}
+		}
+	}()
+	return p.plan(env)
 }
 
 // code lowers the program for a binding.

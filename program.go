@@ -59,6 +59,7 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	if c.opts.MaxMemory == 0 {
 		p.opts.MaxMemory = defaultMemory()
 	}
+	p.plans.memory.Limit = p.opts.MaxMemory
 	err := p.bindWeights(c, g.Func)
 	if err != nil {
 		return nil, err
@@ -102,6 +103,11 @@ func (p *Program) Outputs() []Port {
 // are new tensors, by name. The error is a Diagnostics, or the context's when
 // that ended the run.
 func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[string]*Tensor, error) {
+	// Defaults may lie in a file that Close gives back.
+	if err := p.plans.begin(); err != nil {
+		return nil, err
+	}
+	defer p.plans.users.Done()
 	args, err := p.arguments(inputs)
 	if err != nil {
 		return nil, asDiagnostics(err)
@@ -119,20 +125,12 @@ func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[strin
 
 // run computes the graph of arguments in order.
 func (p *Program) run(ctx context.Context, args []*Tensor) ([]*Tensor, error) {
-	types := make([]ir.Type, len(args))
-	for i, a := range args {
-		types[i] = ir.TypeOf(a)
-	}
-	env, err := ir.BindSymbols(p.fn, types)
+	e, err := p.plans.acquire(ctx, p, args)
 	if err != nil {
 		return nil, err
 	}
-	m, done, err := p.plans.acquire(p, env)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return m.Run(ctx, args)
+	defer p.plans.leave(e)
+	return e.machine.Run(ctx, args)
 }
 
 // arguments puts the inputs in order and adds defaults.

@@ -108,7 +108,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, s := range shapes {
 		for _, n := range []int{10_000, 100_000} {
 			f := s.make(n)
-			m := load(b, f, program(b, f, nil, lower.Options{}), vm.Options{PoolSize: 1})
+			m := load(b, f, program(b, f, nil, lower.Options{}), vm.Options{Memory: &vm.Memory{Runs: 1}})
 			in := inputsOf(b, f, nil, 1)
 			b.Run(fmt.Sprintf("%s/%d", s.name, n), func(b *testing.B) {
 				for b.Loop() {

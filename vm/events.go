@@ -44,17 +44,22 @@ func (e *events) post(i int) {
 	}
 }
 
+// pending reports whether a wait for event i would have to sleep.
+func (e *events) pending(i int) bool {
+	return e.posted[i].Load() != e.run && !e.stopped.Load()
+}
+
 // wait returns when event i has been posted or the run is stopped.
 func (e *events) wait(i int) {
 	for range spins {
-		if e.posted[i].Load() == e.run || e.stopped.Load() {
+		if !e.pending(i) {
 			return
 		}
 		runtime.Gosched()
 	}
 	e.waiters.Add(1)
 	e.mu.Lock()
-	for e.posted[i].Load() != e.run && !e.stopped.Load() {
+	for e.pending(i) {
 		e.wake.Wait()
 	}
 	e.mu.Unlock()

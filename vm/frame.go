@@ -1,21 +1,25 @@
 package vm
 
 import (
-	"context"
-
 	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// A frame is the memory of one run: the arena, a tensor for each buffer, and
-// the operands of each instruction laid out, so that a run itself makes
-// nothing but its outputs.
+// A frame is the memory of one run: the arena, a tensor for each buffer, the
+// operands of each instruction laid out, and the state of its streams, so that
+// a run itself makes little but its outputs.
 type frame struct {
+	m       *Machine
 	arena   []byte
 	tensors []tensor.T   // by buffer
 	args    []*tensor.T  // operands of all steps; see step.args
 	outside [2][][]*port // by InputSpace and OutputSpace, and by slot: what shows it
 	events  events
+	streams []stream
+	ticket  ticket    // of the run under way
+	budget  ir.Budget // of its kernels
+	failure failure
 }
 
 // A port is a tensor that shows a part of an input or output.
@@ -27,7 +31,7 @@ type port struct {
 
 func (m *Machine) newFrame() *frame {
 	p := m.program
-	f := &frame{arena: tensor.AlignedBytes(int(p.Arena)), tensors: make([]tensor.T, len(p.Buffers))}
+	f := &frame{m: m, arena: tensor.AlignedBytes(int(p.Arena)), tensors: make([]tensor.T, len(p.Buffers))}
 	f.outside[bytecode.InputSpace] = make([][]*port, len(p.Inputs))
 	f.outside[bytecode.OutputSpace] = make([][]*port, len(p.Outputs))
 	for i := range p.Buffers {
@@ -45,11 +49,18 @@ func (m *Machine) newFrame() *frame {
 	}
 	f.layOut(p)
 	f.events.init(p.Events)
+	f.streams = make([]stream, len(p.Functions[0].Streams))
+	for i, s := range p.Functions[0].Streams {
+		f.streams[i] = stream{f: f, name: s.Name, code: m.code[0][i]}
+	}
+	f.budget.Stop = f.askStop
+	f.budget.Grow = func(want int64) (int64, error) { return m.memory.grow(&f.ticket, want) }
 	return f
 }
 
 // layOut lists the tensors of all operands in the order of bindCode.
 func (f *frame) layOut(p *bytecode.Program) {
+	f.args = make([]*tensor.T, 0, f.m.operands)
 	for i := range p.Functions {
 		for _, s := range p.Functions[i].Streams {
 			for k := range s.Code {
@@ -71,8 +82,28 @@ func (f *frame) tensor(b int) *tensor.T {
 	return &f.tensors[b]
 }
 
-// attach lets the tensors of a space show the given ones; nil takes them off,
-// so that a frame in the pool holds nothing of its last run.
+// begin makes the frame ready for a run.
+func (f *frame) begin(t ticket, inputs, outputs []*tensor.T) {
+	f.ticket = t
+	f.ticket.frame = nil
+	f.budget.Reset(t.scratch)
+	f.failure.err = nil
+	f.events.begin()
+	for i := range f.streams {
+		f.streams[i].begin()
+	}
+	f.attach(bytecode.InputSpace, inputs)
+	f.attach(bytecode.OutputSpace, outputs)
+}
+
+// end takes off what belongs to the caller, so that a frame in the pool holds
+// nothing of its last run.
+func (f *frame) end() {
+	f.attach(bytecode.InputSpace, nil)
+	f.attach(bytecode.OutputSpace, nil)
+}
+
+// attach lets the tensors of a space show the given ones; nil takes them off.
 func (f *frame) attach(space bytecode.Space, ts []*tensor.T) {
 	for slot, ports := range f.outside[space] {
 		for _, p := range ports {
@@ -84,32 +115,10 @@ func (f *frame) attach(space bytecode.Space, ts []*tensor.T) {
 	}
 }
 
-// take waits for the right to run and returns a frame.
-func (m *Machine) take(ctx context.Context) (*frame, error) {
-	select {
-	case m.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-m.closed:
-		return nil, errClosed
+// askStop ends long kernels when the run is stopped.
+func (f *frame) askStop() error {
+	if f.events.stopped.Load() {
+		return errStopped
 	}
-	m.mu.Lock()
-	if n := len(m.frames); n > 0 {
-		f := m.frames[n-1]
-		m.frames = m.frames[:n-1]
-		m.mu.Unlock()
-		return f, nil
-	}
-	m.mu.Unlock()
-	return m.newFrame(), nil
-}
-
-// give returns a frame to the pool and lets the next run begin.
-func (m *Machine) give(f *frame) {
-	f.attach(bytecode.InputSpace, nil)
-	f.attach(bytecode.OutputSpace, nil)
-	m.mu.Lock()
-	m.frames = append(m.frames, f)
-	m.mu.Unlock()
-	<-m.slots
+	return nil
 }

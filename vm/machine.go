@@ -11,30 +11,26 @@ import (
 	"github.com/npulang/npu/vm/kernel"
 )
 
-// Options bound what a Machine uses. The zero value is the default.
+// Options say what a Machine uses. The zero value is the default.
 type Options struct {
-	// MaxMemory bounds the bytes of arenas and outputs of all runs together;
-	// 0 means 16 GiB. Weights belong to the caller.
-	MaxMemory int64
-	// PoolSize bounds how many runs are under way at once; others wait. 0 means
-	// one for each processor.
-	PoolSize int
+	// Memory is where runs take their memory from; machines may share one. Nil:
+	// one of the machine's own.
+	Memory *Memory
 }
-
-// defaultMemory bounds programs when the caller says nothing: more than any
-// example needs, and less than a server has.
-const defaultMemory = 16 << 30
 
 // A Machine is a program ready to run.
 type Machine struct {
-	program *bytecode.Program
-	code    [][][]step // by function and stream
-	weights []*tensor.T
-	perRun  int64 // bytes of one run's arena and outputs
+	program  *bytecode.Program
+	code     [][][]step // by function and stream
+	size     int        // instructions
+	operands int        // of all of them
+	weights  []*tensor.T
+	memory   *Memory
+	perRun   int64 // bytes of one run's arena and outputs
+	scratch  int64 // most bytes that kernels of a run took beside; memory.mu guards it
+	serial   bool  // streams take turns on one goroutine
 
 	mu     sync.Mutex
-	slots  chan struct{} // a token for each run that may be under way
-	frames []*frame      // not in use
 	closed chan struct{}
 	runs   sync.WaitGroup
 }
@@ -55,8 +51,14 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if err := bytecode.Verify(p); err != nil {
 		return nil, err
 	}
-	m := &Machine{program: p, closed: make(chan struct{})}
-	if err := m.limit(opts); err != nil {
+	m := &Machine{program: p, memory: opts.Memory, perRun: p.Arena, closed: make(chan struct{})}
+	if m.memory == nil {
+		m.memory = new(Memory)
+	}
+	for _, port := range p.Outputs {
+		m.perRun += p.Buffers[port.Buffer].Size
+	}
+	if err := m.checkSize(m.perRun); err != nil {
 		return nil, err
 	}
 	if err := m.bindWeights(weights); err != nil {
@@ -65,35 +67,20 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if err := m.bindCode(); err != nil {
 		return nil, err
 	}
+	m.serial = m.isSmall()
 	return m, nil
 }
 
-// limit sets how many runs may go on at once, so that all of them together
-// stay below the memory that the options grant.
-func (m *Machine) limit(opts Options) error {
-	limit, pool := opts.MaxMemory, opts.PoolSize
-	if limit <= 0 {
-		limit = defaultMemory
+// checkSize refuses a run that could never have the memory that it begins with.
+func (m *Machine) checkSize(bytes int64) error {
+	if bytes <= m.memory.limit() {
+		return nil
 	}
-	if pool <= 0 {
-		pool = runtime.GOMAXPROCS(0)
+	return &diag.Diagnostic{
+		Code: "limit", Subject: m.program.Name,
+		Message: sprintf("a run needs %d bytes, and the limit is %d", bytes, m.memory.limit()),
+		Helps:   []string{"allow more with --max-memory, or run a smaller batch"},
 	}
-	m.perRun = m.program.Arena
-	for _, port := range m.program.Outputs {
-		m.perRun += m.program.Buffers[port.Buffer].Size
-	}
-	if m.perRun > limit {
-		return &diag.Diagnostic{
-			Code: "limit", Subject: m.program.Name,
-			Message: sprintf("a run needs %d bytes, and the limit is %d", m.perRun, limit),
-			Helps:   []string{"allow more with --max-memory, or run a smaller batch"},
-		}
-	}
-	if m.perRun > 0 {
-		pool = int(min(int64(pool), limit/m.perRun))
-	}
-	m.slots = make(chan struct{}, pool)
-	return nil
 }
 
 func (m *Machine) bindWeights(weights func(name string) (*tensor.T, error)) error {
@@ -176,8 +163,10 @@ func (m *Machine) bindCode() error {
 				}
 			}
 			m.code[f][s] = steps
+			m.size += len(steps)
 		}
 	}
+	m.operands = at
 	return nil
 }
 
@@ -191,18 +180,71 @@ func irTypes(list []bytecode.Type) []ir.Type {
 	return out
 }
 
+// handover is how long, in nanoseconds, it takes about to start a stream's
+// goroutine, or to wake one that waits for an event.
+const handover = 2000
+
+// isSmall reports whether one goroutine would have done the work of all streams
+// before others had been started and had waited for each other.
+func (m *Machine) isSmall() bool {
+	streams := m.code[0]
+	if len(streams) <= 1 || runtime.GOMAXPROCS(0) == 1 {
+		return true
+	}
+	gain := int64(handover * (len(streams) - 1))
+	for _, steps := range streams {
+		for i := range steps {
+			if steps[i].Op == bytecode.Wait {
+				gain += handover
+			}
+			work := m.work(&steps[i])
+			if work > maxSmall {
+				return false
+			}
+			gain -= work
+		}
+	}
+	return gain > 0
+}
+
+// maxSmall is more nanoseconds than any step of a small program takes.
+const maxSmall = 1 << 30
+
+// work estimates a step's nanoseconds: one for a flop and for four bytes, which
+// the portable kernels come near. How often a body runs is not known.
+func (m *Machine) work(st *step) int64 {
+	switch {
+	case len(st.Bodies) > 0:
+		return maxSmall + 1
+	case st.call != nil:
+		cost := st.call.Cost()
+		return min(cost.Flops, maxSmall) + min(cost.In, maxSmall)/4 + min(cost.Out, maxSmall)/4
+	case st.Op == bytecode.Copy:
+		return m.program.Buffers[st.Out[0]].Size / 4
+	}
+	return 0
+}
+
+// Size is the number of instructions.
+func (m *Machine) Size() int { return m.size }
+
+func (m *Machine) isClosed() bool {
+	select {
+	case <-m.closed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Close waits for the runs under way and frees their memory. Runs that begin
 // later fail. Close may be called twice.
 func (m *Machine) Close() {
 	m.mu.Lock()
-	select {
-	case <-m.closed:
-	default:
+	if !m.isClosed() {
 		close(m.closed)
 	}
 	m.mu.Unlock()
 	m.runs.Wait()
-	m.mu.Lock()
-	m.frames = nil
-	m.mu.Unlock()
+	m.memory.forget(m)
 }

@@ -137,7 +137,7 @@ func TestPanicIsAnError(t *testing.T) {
 }
 
 func TestCancellation(t *testing.T) {
-	m := machine(t, endless, Options{PoolSize: 1})
+	m := machine(t, endless, Options{Memory: &Memory{Runs: 1}})
 	in := []*tensor.T{tensor.Scalar(float32(1))}
 	for range 20 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
@@ -168,7 +168,7 @@ func TestErrorWakesWaiters(t *testing.T) {
 }
 
 func TestConcurrentRuns(t *testing.T) {
-	m := machine(t, meeting, Options{PoolSize: 3})
+	m := machine(t, meeting, Options{Memory: &Memory{Runs: 3}})
 	var all sync.WaitGroup
 	for g := range 12 {
 		all.Go(func() {
@@ -196,13 +196,13 @@ func TestConcurrentRuns(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(m.frames) > 3 {
-		t.Errorf("%d frames for a pool of 3", len(m.frames))
+	if n := len(m.memory.idle); n > 3 {
+		t.Errorf("%d frames for three runs at once", n)
 	}
 }
 
 func TestClose(t *testing.T) {
-	m := machine(t, meeting, Options{PoolSize: 1})
+	m := machine(t, meeting, Options{Memory: &Memory{Runs: 1}})
 	started, finish := make(chan struct{}), make(chan struct{})
 	useKernel(m, "abs", func(_ *ir.Call, out, in []*tensor.T) error {
 		close(started)
@@ -236,7 +236,7 @@ func TestClose(t *testing.T) {
 	if _, err := m.Run(context.Background(), meetInputs(0)); !errors.Is(err, errClosed) {
 		t.Errorf("a run after Close: %v", err)
 	}
-	if m.frames != nil {
+	if len(m.memory.idle) > 0 || m.memory.kept != 0 || m.memory.used != 0 {
 		t.Error("Close keeps memory")
 	}
 }
@@ -276,15 +276,10 @@ func TestUnalignedInput(t *testing.T) {
 
 func TestMemoryLimit(t *testing.T) {
 	m := machine(t, meeting, Options{})
-	_, err := Load(m.program, nil, Options{MaxMemory: m.perRun - 1})
+	_, err := Load(m.program, nil, Options{Memory: &Memory{Limit: m.perRun - 1}})
 	var d *diag.Diagnostic
 	if !errors.As(err, &d) || d.Code != "limit" {
 		t.Fatalf("got %v", err)
-	}
-	// Two frames fit, so that no third run may begin.
-	m, err = Load(m.program, nil, Options{MaxMemory: 2*m.perRun + 1, PoolSize: 100})
-	if err != nil || cap(m.slots) != 2 {
-		t.Errorf("%d runs at once, %v", cap(m.slots), err)
 	}
 }
 
@@ -336,7 +331,7 @@ func TestWeights(t *testing.T) {
 
 // Outputs belong to the caller: a later run does not touch them.
 func TestOutputsAreFresh(t *testing.T) {
-	m := machine(t, meeting, Options{PoolSize: 1})
+	m := machine(t, meeting, Options{Memory: &Memory{Runs: 1}})
 	first, err := m.Run(context.Background(), meetInputs(0))
 	if err != nil {
 		t.Fatal(err)
@@ -390,7 +385,7 @@ func BenchmarkDispatch(b *testing.B) {
 				v = r[0]
 			}
 			f.Results = []*ir.Value{v}
-			m := machine(b, f.String(), Options{PoolSize: 1})
+			m := machine(b, f.String(), Options{Memory: &Memory{Runs: 1}})
 			for _, op := range c.ops {
 				useKernel(m, op, func(*ir.Call, []*tensor.T, []*tensor.T) error { return nil })
 			}

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/npulang/npu/codegen/bytecode"
@@ -8,29 +9,43 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// A stream is one goroutine's way through the code.
+// A stream is one way through the code.
 type stream struct {
-	*run
+	f     *frame
 	name  string
-	at    *step // the step under way
-	top   int   // the task of the program under way, whatever bodies do
-	round int64 // of the innermost loop
+	code  []step
+	next  int      // in code
+	done  bool     // there is nothing left to do
+	at    *step    // the step under way
+	top   int      // the task of the program under way, whatever bodies do
+	round int64    // of the innermost loop
+	call  ir.Call  // of the kernel under way, with what this run allows
+	of    *ir.Call // what call is a copy of
 }
 
-// stream runs stream i of the program. Whatever goes wrong, a kernel's panic
-// too, becomes the run's error.
-func (r *run) stream(i int) {
-	s := &stream{run: r, name: r.m.program.Functions[0].Streams[i].Name}
+func (s *stream) begin() {
+	s.next, s.done, s.at, s.top, s.round = 0, false, nil, 0, 0
+}
+
+// run goes on with the stream, to its end or, if it may not sleep, to an event
+// that is not posted yet. Whatever goes wrong, a kernel's panic too, becomes the
+// run's error.
+func (s *stream) run(maySleep bool) {
+	s.done = true
 	defer func() {
 		if p := recover(); p != nil {
 			s.fail(ir.Errorf("internal", "panic: %v", p))
 		}
 	}()
-	steps := r.m.code[0][i]
-	for k := range steps {
-		s.top = steps[k].Task
-		if err := s.steps(steps[k : k+1]); err != nil {
-			if err != errStopped {
+	for ; s.next < len(s.code); s.next++ {
+		st := &s.code[s.next]
+		if !maySleep && st.Op == bytecode.Wait && s.f.events.pending(st.Index) {
+			s.done = false
+			return
+		}
+		s.top = st.Task
+		if err := s.one(st); err != nil {
+			if !errors.Is(err, errStopped) {
 				s.fail(err)
 			}
 			return
@@ -47,26 +62,29 @@ func (s *stream) fail(err error) {
 			e.Op = s.at.call.Op.Name
 		}
 		if len(s.at.Out) > 0 {
-			e.Value = s.m.program.Buffers[s.at.Out[0]].Name
+			e.Value = s.f.m.program.Buffers[s.at.Out[0]].Name
 		}
 	}
-	s.stop(s.top, e)
+	s.f.stop(s.top, e)
 }
 
 // steps runs a piece of code.
 func (s *stream) steps(steps []step) error {
-	stopped := &s.f.events.stopped
 	for i := range steps {
-		if stopped.Load() {
-			return errStopped
-		}
-		st := &steps[i]
-		s.at = st
-		if err := s.step(st); err != nil {
+		if err := s.one(&steps[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// one runs one instruction, unless the run is stopped.
+func (s *stream) one(st *step) error {
+	if s.f.events.stopped.Load() {
+		return errStopped
+	}
+	s.at = st
+	return s.step(st)
 }
 
 // step runs one instruction. It is a switch, the only one over opcodes, since a
@@ -75,7 +93,7 @@ func (s *stream) step(st *step) error {
 	out, in := s.operands(st)
 	switch st.Op {
 	case bytecode.Exec:
-		return st.kernel.Run(st.call, out, in)
+		return s.exec(st, out, in)
 	case bytecode.Copy:
 		copy(out[0].Data, in[0].Data)
 	case bytecode.Row:
@@ -101,6 +119,17 @@ func (s *stream) step(st *step) error {
 	return nil
 }
 
+// exec runs a kernel. The step's call is shared by all runs, so that the stream
+// has one of its own to say what this run allows and where the results belong.
+func (s *stream) exec(st *step, out, in []*tensor.T) error {
+	if s.of != st.call { // copying it takes as long as all the rest
+		s.of, s.call = st.call, *st.call
+		s.call.Budget = &s.f.budget
+	}
+	s.call.Into = out
+	return st.kernel.Run(&s.call, out, in)
+}
+
 // operands are the tensors of a step's results and arguments.
 func (s *stream) operands(st *step) (out, in []*tensor.T) {
 	mid := st.args + len(st.Out)
@@ -111,7 +140,7 @@ func (s *stream) operands(st *step) (out, in []*tensor.T) {
 func isTrue(t *tensor.T) bool { return t.Data[0] != 0 }
 
 // body runs the code of a body. Bodies nest as deep as the verifier allows.
-func (s *stream) body(f int) error { return s.steps(s.m.code[f][0]) }
+func (s *stream) body(f int) error { return s.steps(s.f.m.code[f][0]) }
 
 // loop runs a loop. An empty body still asks, each round, whether to stop.
 func (s *stream) loop(st *step, counter *tensor.T, cond []*tensor.T) error {

@@ -325,7 +325,7 @@ func agreeOn(t testing.TB, f *ir.Func, in []*tensor.T) {
 	want, wantErr := interp.Run(f, in...)
 	for _, opts := range []lower.Options{{}, {OneStream: true}} {
 		p := program(t, f, env, opts)
-		m := load(t, f, p, vm.Options{PoolSize: 1})
+		m := load(t, f, p, vm.Options{Memory: &vm.Memory{Runs: 1}})
 		for range 2 {
 			got, err := m.Run(context.Background(), in)
 			if (err != nil) != (wantErr != nil) {

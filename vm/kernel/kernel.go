@@ -27,7 +27,9 @@ type Kernel struct {
 	// call.
 	Accept func(*ir.Call) bool
 	// Run computes the results of a call into out, whose tensors have the types
-	// of c.Out. An argument that is absent is nil. An error is an *ir.Error.
+	// of c.Out; c.Into is nil or out. An argument that is absent is nil. Scratch
+	// memory beyond some kilobytes is taken from c.Budget, which long kernels also
+	// ask whether to stop. An error is an *ir.Error, or what the budget said.
 	Run func(c *ir.Call, out, in []*tensor.T) error
 }
 

@@ -68,6 +68,9 @@ func TestEveryRow(t *testing.T) {
 				}
 				ran[k.Name]++
 				compare(t, k, c, in, want, wantErr)
+				placed := *c
+				placed.Into = garbage(c)
+				compare(t, k, &placed, in, want, wantErr)
 			}
 		}
 	}
@@ -80,12 +83,9 @@ func TestEveryRow(t *testing.T) {
 
 func compare(t *testing.T, k *kernel.Kernel, c *ir.Call, in, want []*tensor.T, wantErr error) {
 	t.Helper()
-	out := make([]*tensor.T, len(c.Out))
-	for i, typ := range c.Out {
-		out[i] = tensor.New(typ.DType, typ.Ints()...)
-		for j := range out[i].Data {
-			out[i].Data[j] = 0xa5
-		}
+	out := c.Into
+	if out == nil {
+		out = garbage(c)
 	}
 	err := k.Run(c, out, in)
 	if (err != nil) != (wantErr != nil) {
@@ -94,6 +94,39 @@ func compare(t *testing.T, k *kernel.Kernel, c *ir.Call, in, want []*tensor.T, w
 	for i := range want {
 		if err == nil && !tensor.BitEqual(out[i], want[i]) {
 			t.Fatalf("%s of %v: result %d: %v", k.NameFor(c.Op), c.In, i, tensor.Compare(out[i], want[i], 0))
+		}
+	}
+}
+
+// garbage makes tensors for a call's results that hold something else.
+func garbage(c *ir.Call) []*tensor.T {
+	out := make([]*tensor.T, len(c.Out))
+	for i, typ := range c.Out {
+		out[i] = tensor.New(typ.DType, typ.Ints()...)
+		for j := range out[i].Data {
+			out[i].Data[j] = 0xa5
+		}
+	}
+	return out
+}
+
+// TestInto holds every operator to computing where it is told to, so that a run
+// allocates no results.
+func TestInto(t *testing.T) {
+	for _, op := range ir.Ops() {
+		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
+			continue
+		}
+		r := rand.New(rand.NewPCG(2, uint64(len(op.Name))))
+		for range 20 {
+			c, in := sample(t, op, r)
+			c.Into = garbage(c)
+			out, err := ir.Evaluate(c, in...)
+			for i := range out {
+				if err == nil && out[i] != c.Into[i] {
+					t.Errorf("%s makes memory for result %d", op.Name, i)
+				}
+			}
 		}
 	}
 }
