@@ -20,7 +20,7 @@ const module = "github.com/npulang/npu"
 // policy says which packages may import which: in "a < b", b may import a and
 // all that a may import. NONE is the empty set.
 const policy = `
-NONE                                   < ir/diag, stdlib
+NONE                                   < ir/diag, stdlib, golden/expect
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode
 ir                                     < ir/irtest, ir/gen, vm/kernel

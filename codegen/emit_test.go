@@ -1,22 +1,18 @@
 package codegen_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/golden/expect"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/lower"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected listings")
 
 // TestListings compares the tasks, memory, streams and bytecode of each
 // testdata/*.ir with the .txt beside it. Symbols are 64.
@@ -31,20 +27,7 @@ func TestListings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := listings(t, file, string(text))
-			golden := strings.TrimSuffix(file, ".ir") + ".txt"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("%s (accept with -update):\n%s", golden, d)
-			}
+			expect.File(t, strings.TrimSuffix(file, ".ir")+".txt", listings(t, file, string(text)))
 		})
 	}
 }

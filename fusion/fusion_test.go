@@ -6,6 +6,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/lang/syntax"
 	"github.com/npulang/npu/passes/rewrite"
 )
@@ -43,15 +44,6 @@ func compile(t *testing.T, text string) []*rewrite.Rule {
 	return out
 }
 
-func parse(t *testing.T, text string) *ir.Func {
-	t.Helper()
-	fs, errs := ir.ParseFuncs(diag.NewSource("in.ir", text))
-	if err := errs.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return fs[0]
-}
-
 func TestCandidates(t *testing.T) {
 	s, errs := NewSet(compile(t, rules))
 	if err := errs.Err(); err != nil {
@@ -81,7 +73,7 @@ func TestCandidates(t *testing.T) {
   return %4, %7
 }
 `
-	f := parse(t, text)
+	f := irtest.Parse(t, text)
 	before := f.String()
 	var got []string
 	for _, c := range Candidates(f, s) {

@@ -13,15 +13,6 @@ import (
 	"github.com/npulang/npu/lower"
 )
 
-func parse(t testing.TB, text string) *ir.Func {
-	t.Helper()
-	fs, errs := ir.ParseFuncs(diag.NewSource("test.ir", text))
-	if errs.Err() != nil {
-		t.Fatal(errs.Err())
-	}
-	return fs[0]
-}
-
 // TestLivesDoNotOverlap checks the memory of random plans in program order,
 // buffer against buffer.
 func TestLivesDoNotOverlap(t *testing.T) {
@@ -93,7 +84,7 @@ func TestChainTakesTwoBuffers(t *testing.T) {
 
 // TestViewsAreFree: views cost no task, and keep what they show alive.
 func TestViewsAreFree(t *testing.T) {
-	p, err := lower.Lower(parse(t, `func @f(%x: f32[4,4]) -> f32[16] {
+	p, err := lower.Lower(irtest.Parse(t, `func @f(%x: f32[4,4]) -> f32[16] {
   %a = neg %x : f32[4,4]
   %v = reshape %a {dims=[16]} : f32[16]
   %b = abs %x : f32[4,4]
@@ -118,7 +109,7 @@ func TestViewsAreFree(t *testing.T) {
 
 // TestUnreadWeightsAreLeftOut: what nobody reads is not asked for.
 func TestUnreadWeightsAreLeftOut(t *testing.T) {
-	p, err := lower.Lower(parse(t, `func @f(%x: f32[4]) -> f32[4] {
+	p, err := lower.Lower(irtest.Parse(t, `func @f(%x: f32[4]) -> f32[4] {
   %unread = param : f32[1000]
   %w = param {key="fc.w"} : f32[4]
   %y = add %x, %w : f32[4]
@@ -155,7 +146,7 @@ func TestErrors(t *testing.T) {
 }`, ir.Env{"B": 1 << 30}, "limit", "more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := lower.Lower(parse(t, c.text), c.env, lower.Options{})
+			_, err := lower.Lower(irtest.Parse(t, c.text), c.env, lower.Options{})
 			var d *diag.Diagnostic
 			if !errors.As(err, &d) || d.Code != c.code || !strings.Contains(d.Message, c.want) {
 				t.Errorf("got %v, want %s with %q", err, c.code, c.want)

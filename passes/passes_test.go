@@ -1,58 +1,28 @@
 package passes
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/npulang/npu/golden/expect"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected texts")
 
 // A file of testdata has sections "in", whose header names the passes to run and
 // perhaps fuel=N, each with the expected "out" and "rewrites".
 func TestPasses(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/*.txtar")
-	if len(paths) == 0 {
-		t.Fatal("no testdata")
-	}
 	fired := map[string]bool{}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			want, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := &txtar.Archive{Comment: want.Comment}
-			for _, in := range want.Files {
-				if !strings.HasPrefix(in.Name, "in") {
-					continue
-				}
-				out, rewrites := runCase(t, in, fired)
-				got.Files = append(got.Files, in,
-					txtar.File{Name: "out", Data: []byte(out)}, txtar.File{Name: "rewrites", Data: []byte(rewrites)})
-			}
-			text := txtar.Format(got)
-			if *update {
-				if err := os.WriteFile(path, text, 0o666); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if string(txtar.Format(want)) != string(text) {
-				t.Errorf("differs; go test ./passes -run TestPasses -update accepts this:\n%s", text)
-			}
-		})
-	}
+	expect.Archives(t, []string{"in"}, func(t *testing.T, in txtar.File) []txtar.File {
+		out, rewrites := runCase(t, in, fired)
+		return []txtar.File{expect.Section("out", out), expect.Section("rewrites", rewrites)}
+	})
 	for _, name := range Names() {
 		if !fired[name] {
 			t.Errorf("no case of testdata makes %s rewrite anything", name)
@@ -72,7 +42,7 @@ func runCase(t *testing.T, in txtar.File, fired map[string]bool) (out, rewrites 
 			o.Passes = append(o.Passes, word)
 		}
 	}
-	f := parse(t, string(in.Data))
+	f := irtest.Parse(t, string(in.Data))
 	report, err := Run(f, o)
 	if err != nil {
 		t.Fatal(err)
@@ -83,18 +53,6 @@ func runCase(t *testing.T, in txtar.File, fired map[string]bool) (out, rewrites 
 		fmt.Fprintf(&b, "%s %s %s\n", r.Pass, r.Rule, r.Value)
 	}
 	return f.String(), b.String()
-}
-
-func parse(t testing.TB, text string) *ir.Func {
-	t.Helper()
-	fs, errs := ir.ParseFuncs(diag.NewSource("in.ir", text))
-	if err := errs.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if len(fs) != 1 {
-		t.Fatalf("%d functions", len(fs))
-	}
-	return fs[0]
 }
 
 func TestPipeline(t *testing.T) {

@@ -170,7 +170,7 @@ func BenchmarkPasses(b *testing.B) {
 }
 
 func TestReport(t *testing.T) {
-	f := parse(t, `func @f(%x: f32[2]) -> f32[2] {
+	f := irtest.Parse(t, `func @f(%x: f32[2]) -> f32[2] {
   %a = exp %x : f32[2] @3:7
   %b = exp %x : f32[2] @4:7
   %c = add %a, %b : f32[2]

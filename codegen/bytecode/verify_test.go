@@ -6,8 +6,8 @@ import (
 
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
-	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lower"
 )
@@ -54,11 +54,7 @@ const regions = `func @regions(%c: bool[], %x: f32[4]) -> (y: f32[4], rows: f32[
 
 func build(t testing.TB, text string) *bytecode.Program {
 	t.Helper()
-	fs, errs := ir.ParseFuncs(diag.NewSource("test.ir", text))
-	if errs.Err() != nil {
-		t.Fatal(errs.Err())
-	}
-	plan, err := lower.Lower(fs[0], nil, lower.Options{})
+	plan, err := lower.Lower(irtest.Parse(t, text), nil, lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

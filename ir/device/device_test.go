@@ -1,15 +1,13 @@
 package device
 
 import (
-	"flag"
 	"math"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the expected texts")
+	"github.com/npulang/npu/golden/expect"
+)
 
 func TestTable(t *testing.T) {
 	var text strings.Builder
@@ -24,7 +22,7 @@ func TestTable(t *testing.T) {
 		seen[d.Name] = true
 		text.Write(d.JSON())
 	}
-	golden(t, "testdata/table.json", text.String())
+	expect.File(t, "testdata/table.json", text.String())
 }
 
 // The published or derived totals, which the table's numbers must multiply to.
@@ -142,24 +140,8 @@ func TestParseRefuses(t *testing.T) {
 		}
 		text.WriteString(in + "\n    " + err.Error() + "\n")
 	}
-	golden(t, "testdata/refused.txt", text.String())
+	expect.File(t, "testdata/refused.txt", text.String())
 	if _, err := Parse(make([]byte, MaxJSON+1)); err == nil {
 		t.Error("a huge file is accepted")
-	}
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; go test ./ir/device -update accepts this:\n%s", path, got)
 	}
 }

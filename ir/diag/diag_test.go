@@ -3,46 +3,21 @@ package diag
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/npulang/npu/golden/expect"
 )
 
-var update = flag.Bool("update", false, "write what is rendered into testdata")
-
-// TestRender renders the cases of each testdata/*.txt; parseCase says what they
-// look like.
+// TestRender renders the cases of testdata; parseCase says what they look like.
 func TestRender(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		input, want, _ := strings.Cut(string(data), "-- rendered --\n")
-		var got strings.Builder
-		for _, d := range parseCases(input) {
-			if err := d.Render(&got, false); err != nil {
-				t.Fatal(err)
-			}
-			got.WriteString("\n")
-			checkStrip(t, d)
-		}
-		if *update {
-			if err := os.WriteFile(file, []byte(input+"-- rendered --\n"+got.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if got.String() != want {
-			t.Errorf("%s: rendered\n%s\nwant\n%s", file, got.String(), want)
-		}
-	}
+	expect.Archives(t, []string{"case"}, func(t *testing.T, in txtar.File) []txtar.File {
+		d := parseCase(string(in.Data))
+		checkStrip(t, d)
+		return []txtar.File{expect.Section("rendered", d.String())}
+	})
 }
 
 // checkStrip checks that colors change nothing but the escapes.
@@ -71,13 +46,6 @@ func checkStrip(t *testing.T, d *Diagnostic) {
 	if trim(text) != d.String() {
 		t.Errorf("with colors stripped:\n%s\nwithout colors:\n%s", text, d.String())
 	}
-}
-
-func parseCases(input string) (list []*Diagnostic) {
-	for _, part := range strings.Split(input, "-- case --\n")[1:] {
-		list = append(list, parseCase(part))
-	}
-	return list
 }
 
 // parseCase reads one case. "key: value" lines say what the diagnostic has, a

@@ -1,65 +1,33 @@
 package rewrite
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/npulang/npu/golden/expect"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/lang/syntax"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected texts")
 
 // A file of testdata has sections "rules", in the language; each is followed by
 // "out": what they compile to, or their errors. A section "in", IR, adds where
 // they match, and a directive in it binds: "// fires: RULE" and "// silent: RULE"
 // are checked even with -update.
 func TestRules(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/*.txtar")
-	if len(paths) == 0 {
-		t.Fatal("no testdata")
-	}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			want, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := &txtar.Archive{Comment: want.Comment}
-			var rules []*Rule
-			for _, s := range want.Files {
-				out := txtar.File{}
-				switch s.Name {
-				case "rules":
-					var text string
-					rules, text = compileAll(t, string(s.Data))
-					out = txtar.File{Name: "out", Data: []byte(text)}
-				case "in":
-					out = txtar.File{Name: "matches", Data: []byte(matchAll(t, rules, string(s.Data)))}
-				default:
-					continue
-				}
-				got.Files = append(got.Files, s, out)
-			}
-			text := txtar.Format(got)
-			if *update {
-				if err := os.WriteFile(path, text, 0o666); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if string(txtar.Format(want)) != string(text) {
-				t.Errorf("differs; go test ./passes/rewrite -run TestRules -update accepts this:\n%s", text)
-			}
-		})
-	}
+	var rules []*Rule // of the last section of them
+	expect.Archives(t, []string{"rules", "in"}, func(t *testing.T, s txtar.File) []txtar.File {
+		if s.Name == "in" {
+			return []txtar.File{expect.Section("matches", matchAll(t, rules, string(s.Data)))}
+		}
+		var text string
+		rules, text = compileAll(t, string(s.Data))
+		return []txtar.File{expect.Section("out", text)}
+	})
 }
 
 func compileAll(t *testing.T, text string) ([]*Rule, string) {
@@ -112,15 +80,12 @@ func matchAll(t *testing.T, rules []*Rule, text string) string {
 			continue
 		}
 		directives, code := cutDirectives(part)
-		fs, errs := ir.ParseFuncs(diag.NewSource("in.ir", code))
-		if err := errs.Err(); err != nil {
-			t.Fatal(err)
-		}
-		fired := matchFunc(rules, fs[0], &out)
+		f := irtest.Parse(t, code)
+		fired := matchFunc(rules, f, &out)
 		for _, d := range directives {
 			kind, rule, _ := strings.Cut(d, ": ")
 			if fired[rule] != (kind == "fires") || (kind != "fires" && kind != "silent") {
-				t.Errorf("@%s: the directive %q does not hold", fs[0].Name, d)
+				t.Errorf("@%s: the directive %q does not hold", f.Name, d)
 			}
 		}
 	}
@@ -207,11 +172,7 @@ func TestMatchIsBounded(t *testing.T) {
 		ir0 = fmt.Sprintf("%%m%d", i)
 	}
 	text := fmt.Sprintf("func @f(%s) -> f32[1] {\n%s  return %s\n}\n", params, &body, ir0)
-	fs, errs := ir.ParseFuncs(diag.NewSource("in.ir", text))
-	if err := errs.Err(); err != nil {
-		t.Fatal(err)
-	}
-	f := fs[0]
+	f := irtest.Parse(t, text)
 	if m := Must(expr).Find(f.Results[0], NewUses(f)); m != nil {
 		t.Error("matched, with x1 standing for two values")
 	}
