@@ -1,41 +1,13 @@
 package ir
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/npulang/npu/ir/tensor"
 )
-
-// TestInferNumbers reads testdata/infer_numbers.txt, whose head says what a line
-// means.
-func TestInferNumbers(t *testing.T) {
-	text, err := os.ReadFile("testdata/infer_numbers.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(string(text), "\n") {
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		call, want, legal := strings.Cut(line, " => ")
-		if !legal {
-			call, want, _ = strings.Cut(line, " ! ")
-		}
-		t.Run(fmt.Sprintf("%d/%s", i+1, strings.Fields(line)[0]), func(t *testing.T) {
-			v, f := parseCall(t, call)
-			if legal {
-				checkLegal(t, v, f, want)
-			} else {
-				checkIllegal(t, v, want)
-			}
-		})
-	}
-}
 
 // TestRunTimeErrors checks what calls say that types cannot refuse.
 func TestRunTimeErrors(t *testing.T) {

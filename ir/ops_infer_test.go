@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,31 +12,37 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// TestInferMoves reads testdata/infer_moves.txt, whose head says what a line
-// means. Legal calls are added to a function, to see what it then asserts.
-func TestInferMoves(t *testing.T) {
-	text, err := os.ReadFile("testdata/infer_moves.txt")
-	if err != nil {
-		t.Fatal(err)
+// TestInfer reads testdata/infer_*.txt, whose heads say what a line means. Legal
+// calls are added to a function, to see what it then asserts.
+func TestInfer(t *testing.T) {
+	files, err := filepath.Glob("testdata/infer_*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no calls", err)
 	}
-	for i, line := range strings.Split(string(text), "\n") {
-		if line == "" || line[0] == '#' {
-			continue
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		call, want, legal := strings.Cut(line, " => ")
-		if !legal {
-			call, want, _ = strings.Cut(line, " ! ")
-		}
-		t.Run(fmt.Sprintf("%d/%s", i+1, strings.Fields(line)[0]), func(t *testing.T) {
-			v, f := parseCall(t, call)
-			if legal {
-				checkLegal(t, v, f, want)
-				checkBindings(t, v)
-			} else {
-				checkIllegal(t, v, want)
+		for i, line := range strings.Split(string(text), "\n") {
+			if line != "" && line[0] != '#' {
+				t.Run(fmt.Sprintf("%s:%d/%s", filepath.Base(file), i+1, strings.Fields(line)[0]), func(t *testing.T) { checkLine(t, line) })
 			}
-		})
+		}
 	}
+}
+
+func checkLine(t *testing.T, line string) {
+	t.Helper()
+	if call, want, legal := strings.Cut(line, " => "); legal {
+		v, f := parseCall(t, call)
+		checkLegal(t, v, f, want)
+		checkBindings(t, v)
+		return
+	}
+	call, want, _ := strings.Cut(line, " ! ")
+	v, _ := parseCall(t, call)
+	checkIllegal(t, v, want)
 }
 
 // parseCall reads "op type, type {attrs}"; the types become parameters.
