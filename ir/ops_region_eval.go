@@ -1,7 +1,7 @@
 package ir
 
 import (
-	"unsafe"
+	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
 )
@@ -34,20 +34,11 @@ func runBody(c *Call, body *Func, args []*tensor.T) ([]*tensor.T, error) {
 // operator's results are its own.
 func fresh(out, args []*tensor.T) []*tensor.T {
 	for i, t := range out {
-		if sharesMemory(t, args) || sharesMemory(t, out[:i]) {
+		if slices.ContainsFunc(args, t.SameMemory) || slices.ContainsFunc(out[:i], t.SameMemory) {
 			out[i] = t.Clone()
 		}
 	}
 	return out
-}
-
-func sharesMemory(t *tensor.T, others []*tensor.T) bool {
-	for _, o := range others {
-		if len(t.Data) > 0 && len(o.Data) > 0 && unsafe.SliceData(t.Data) == unsafe.SliceData(o.Data) {
-			return true
-		}
-	}
-	return false
 }
 
 // evalLoop binds the bodies once, whatever the number of rounds.

@@ -72,11 +72,6 @@ func FromUints(d DType, shape []int, v []uint64) *T {
 	return t
 }
 
-// FromBools makes a tensor of dtype d whose elements are 0 or 1.
-func FromBools(d DType, shape []int, v []bool) *T {
-	return Cast(FromSlice(shape, v), d)
-}
-
 // FromBytes views data as a tensor without a copy. It is an error if data has
 // not the size that the shape needs, or lies at an address that elements of
 // d cannot have.

@@ -60,5 +60,8 @@ func Index(shape []int, at int) []int {
 // SameShape reports whether two shapes agree in rank and in every dimension.
 func SameShape(a, b []int) bool { return slices.Equal(a, b) }
 
-// SameMemory reports whether two tensors begin at the same address.
-func (t *T) SameMemory(u *T) bool { return unsafe.SliceData(t.Data) == unsafe.SliceData(u.Data) }
+// SameMemory reports whether two tensors begin at the same address; of those
+// without elements, none does.
+func (t *T) SameMemory(u *T) bool {
+	return len(t.Data) > 0 && len(u.Data) > 0 && unsafe.SliceData(t.Data) == unsafe.SliceData(u.Data)
+}
