@@ -154,13 +154,22 @@ func (c *rowCall) fill() bool {
 			continue
 		}
 		if pos >= len(c.slots) {
-			d := c.e.errorf("wrong-arguments", a.at, "takes %s, got %d", count(len(c.slots), "argument"), len(c.args))
-			c.explain(d)
+			c.tooMany(a.operand)
 			return false
 		}
 		pos = c.byPosition(pos, a.operand)
 	}
 	return ok
+}
+
+// tooMany reports an argument that finds no slot.
+func (c *rowCall) tooMany(o operand) {
+	d := c.e.errorf("wrong-arguments", o.at, "takes %s, got %d", count(len(c.slots), "argument"), len(c.args))
+	if last := c.slots[len(c.slots)-1]; last.variadic && last.listed {
+		d.Message = last.name + " is given as a list already"
+		help(d, "put all of it into one list, or write it without brackets")
+	}
+	c.explain(d)
 }
 
 // byPosition gives an argument to slot pos and tells the slot of the next one.
@@ -196,7 +205,7 @@ func (c *rowCall) byName(a argument) bool {
 		for i, s := range c.slots {
 			names[i] = s.name
 		}
-		suggest(d, a.name.Name, names)
+		suggestArg(d, a.name.Name, names)
 		c.explain(d)
 		return false
 	}

@@ -83,7 +83,7 @@ func isData(v value) bool {
 // made in them by the parameter they are for.
 func (e *elaborator) evalArgs(call *syntax.CallOp, params []syntax.Param) ([]argument, bool) {
 	args := make([]argument, 0, len(call.Args))
-	ok := true
+	ok := e.inOrder(call)
 	for i, a := range call.Args {
 		path := ""
 		if params != nil && e.act.path != "" {
@@ -95,6 +95,23 @@ func (e *elaborator) evalArgs(call *syntax.CallOp, params []syntax.Param) ([]arg
 		args = append(args, argument{operand{v, a.Value.Span()}, a.Name})
 	}
 	return args, ok
+}
+
+// inOrder checks that arguments by position stand before those by name.
+func (e *elaborator) inOrder(call *syntax.CallOp) bool {
+	named := syntax.Ident{}
+	for _, a := range call.Args {
+		switch {
+		case a.Name.Name != "":
+			named = a.Name
+		case named.Name != "":
+			d := e.errorf("wrong-arguments", a.Value.Span(), "an argument by position stands behind one by name")
+			witness(d, named.At, "by name")
+			help(d, "put it before %s=, or give it by name too", named.Name)
+			return false
+		}
+	}
+	return true
 }
 
 // argName is the parameter that argument i is for, as a part of a path.
@@ -162,6 +179,9 @@ func lastName(s diag.Span) diag.Span {
 
 // method is x.f(...) for a value x: f(x, ...).
 func (e *elaborator) method(x operand, name syntax.Ident, op *syntax.CallOp) value {
+	if d, ok := dtypeWord(name.Name); ok {
+		return e.castMethod(tensor.DType(d), x, name.At, op)
+	}
 	f, ok := e.function(name.Name)
 	if !ok {
 		if _, prop := properties[name.Name]; prop || name.Name == transposed {
@@ -294,7 +314,7 @@ func (e *elaborator) match(name string, at diag.Span, params []syntax.Param, arg
 		case a.name.Name != "" && slot < 0:
 			d := e.errorf("wrong-arguments", a.name.At, "there is no parameter %s", a.name.Name)
 			d.Subject = name
-			suggest(d, a.name.Name, paramNames(params))
+			suggestArg(d, a.name.Name, paramNames(params))
 			note(d, "%s", headOf(name, params))
 			ok = false
 		case slot >= len(params):

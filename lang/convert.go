@@ -17,6 +17,15 @@ func (e *elaborator) cast(d tensor.DType, call *syntax.CallOp, at diag.Span) val
 	return e.castTo(d, e.operand(call.Args[0].Value), at)
 }
 
+// castMethod is x.f16(), which is f16(x).
+func (e *elaborator) castMethod(d tensor.DType, x operand, at diag.Span, call *syntax.CallOp) value {
+	if len(call.Args) > 0 {
+		labelled(e.errorf("wrong-arguments", at, "x.%s() takes nothing more, got %s", d, count(len(call.Args), "argument")), x)
+		return poison{}
+	}
+	return e.castTo(d, x, at)
+}
+
 // castTo makes a literal of what is written as one: its numbers are checked against
 // the dtype. What has a dtype already is converted, and wraps or saturates.
 func (e *elaborator) castTo(d tensor.DType, o operand, at diag.Span) value {

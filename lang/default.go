@@ -59,7 +59,7 @@ func (e *elaborator) defaultOf(x syntax.Expr, t ir.Type) *Default {
 		if row, known := initRows[name.Name]; good && known {
 			rest := *call
 			rest.Args = call.Args[1:]
-			init, ok := e.callInit(name.Name, row, &rest, name.At)
+			init, ok := e.callInit(name, row, &rest, own)
 			if !ok || !e.defaultType(x, own, t) {
 				return nil
 			}

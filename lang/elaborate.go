@@ -60,9 +60,10 @@ type program struct {
 
 // A boundParam is a weight that the program has asked for.
 type boundParam struct {
-	decl  *syntax.ParamDecl
-	owner *space
-	val   tensorVal
+	decl    *syntax.ParamDecl
+	owner   *space
+	running bool  // its type is being evaluated
+	val     value // poison if it cannot be
 }
 
 func newProgram(name string) *program {

@@ -90,7 +90,7 @@ func (e *elaborator) unknownAmong(name string, at diag.Span, callee bool, candid
 		help(d, "did you mean %s?", full)
 		return
 	}
-	if e.proposals > maxProposals {
+	if e.proposals > maxProposals || !callee && e.suggestModule(d, name) {
 		return
 	}
 	names := append(candidates(), dtypeNames()...)
@@ -107,9 +107,6 @@ func suggest(d *diag.Diagnostic, name string, candidates []string) {
 	if ours := foreign[name]; ours != "" {
 		help(d, "did you mean %s?", ours)
 		return
-	}
-	if len(name) < 2 {
-		return // every other letter is near
 	}
 	if s := diag.Suggest(name, candidates); s != "" {
 		help(d, "did you mean %s?", s)

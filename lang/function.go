@@ -54,7 +54,7 @@ func (e *elaborator) runBody(f funcVal, sig *signature, ops []operand) value {
 	}
 	results, ok := e.resultTypes(f.decl)
 	var out []operand
-	e.annotated(f.decl.Annots, func() {
+	e.annotated(f.annotations(), func() {
 		var good bool
 		out, good = e.statements(f.decl.Body)
 		ok = ok && good

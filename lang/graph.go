@@ -55,7 +55,7 @@ func (e *elaborator) buildBody(f funcVal, sig *signature) bool {
 		return false
 	}
 	var out []operand
-	e.annotated(f.decl.Annots, func() { out, ok = e.statements(f.decl.Body) })
+	e.annotated(f.annotations(), func() { out, ok = e.statements(f.decl.Body) })
 	if !ok {
 		return false
 	}

@@ -24,26 +24,49 @@ import (
 // the source says and values are made only when they are needed. InitTensor
 // reads the text again.
 
-// An initRow is one way to make values. make fills floats of a seeded source.
+// An initRow is one way to make values: fill writes numbers, from a seeded source
+// where they are random, that an integer dtype truncates.
 type initRow struct {
-	args []string
-	fill func(r *rand.Rand, args []float64, out []float64)
+	args   []string
+	random bool
+	fill   func(r *rand.Rand, args []float64, out []float64)
+	check  func(args []float64) string // what is wrong with the arguments, or ""
 }
 
 var initRows = map[string]initRow{
-	"zeros": {nil, constantFill(func([]float64) float64 { return 0 })},
-	"ones":  {nil, constantFill(func([]float64) float64 { return 1 })},
-	"full":  {[]string{"value"}, constantFill(func(a []float64) float64 { return a[0] })},
-	"normal": {[]string{"mean", "std"}, func(r *rand.Rand, a, out []float64) {
-		for i := range out {
-			out[i] = a[0] + a[1]*r.NormFloat64()
-		}
-	}},
-	"uniform": {[]string{"a", "b"}, func(r *rand.Rand, a, out []float64) {
-		for i := range out {
-			out[i] = a[0] + (a[1]-a[0])*r.Float64()
-		}
-	}},
+	"zeros": {fill: constantFill(func([]float64) float64 { return 0 })},
+	"ones":  {fill: constantFill(func([]float64) float64 { return 1 })},
+	"full":  {args: []string{"value"}, fill: constantFill(func(a []float64) float64 { return a[0] })},
+	"normal": {
+		args: []string{"mean", "std"}, random: true, fill: func(r *rand.Rand, a, out []float64) {
+			for i := range out {
+				out[i] = a[0] + a[1]*r.NormFloat64()
+			}
+		},
+		check: func(a []float64) string {
+			if !finite(a) || a[1] < 0 {
+				return "std is a finite number of at least 0, mean a finite one"
+			}
+			return ""
+		},
+	},
+	"uniform": {
+		args: []string{"a", "b"}, random: true, fill: func(r *rand.Rand, a, out []float64) {
+			for i := range out {
+				out[i] = a[0] + (a[1]-a[0])*r.Float64()
+			}
+		},
+		check: func(a []float64) string {
+			if !finite(a) || !finite([]float64{a[1] - a[0]}) || a[1] < a[0] {
+				return "a and b are finite numbers, and b is not below a"
+			}
+			return ""
+		},
+	},
+}
+
+func finite(a []float64) bool {
+	return !slices.ContainsFunc(a, func(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) })
 }
 
 // constantFill makes a fill of one value.
@@ -83,7 +106,7 @@ func (e *elaborator) initOf(x syntax.Expr, t ir.Type) (initSpec, bool) {
 			return e.loadInit(call, name.At)
 		}
 		if row, known := initRows[name.Name]; known && !typeArgument(call) {
-			return e.callInit(name.Name, row, call, name.At)
+			return e.callInit(name, row, call, t)
 		}
 	}
 	o := e.operand(x)
@@ -157,8 +180,9 @@ func beside(file, name string) string {
 	return path.Join(path.Dir(strings.ReplaceAll(file, "\\", "/")), name)
 }
 
-// callInit evaluates the numbers of normal(0, 0.02).
-func (e *elaborator) callInit(name string, row initRow, call *syntax.CallOp, at diag.Span) (initSpec, bool) {
+// callInit evaluates the numbers of normal(0, 0.02) for a weight of type t.
+func (e *elaborator) callInit(id *syntax.NameExpr, row initRow, call *syntax.CallOp, t ir.Type) (initSpec, bool) {
+	name, at := id.Name, id.At
 	params := make([]syntax.Param, len(row.args))
 	for i, a := range row.args {
 		params[i].Name.Name = a
@@ -171,19 +195,57 @@ func (e *elaborator) callInit(name string, row initRow, call *syntax.CallOp, at 
 	if !ok {
 		return initSpec{}, false
 	}
+	nums := make([]float64, len(ops))
 	parts := make([]string, len(ops))
 	for i, o := range ops {
-		f, isNum := asFloat(o.val)
-		if !isNum {
-			labelled(e.errorf("not-constant", o.at, "%s must be a number that is known when the program is compiled", row.args[i]), o)
+		f, ok := e.initNumber(row, row.args[i], o, t.DType)
+		if !ok {
 			return initSpec{}, false
 		}
-		parts[i] = tensor.FormatFloat(tensor.F64, f)
+		nums[i], parts[i] = f, tensor.FormatFloat(tensor.F64, f)
+	}
+	if !e.initFits(name, at, row, nums, t) {
+		return initSpec{}, false
 	}
 	if len(parts) == 0 {
 		return initSpec{text: name}, true
 	}
 	return initSpec{text: name + "(" + strings.Join(parts, ",") + ")"}, true
+}
+
+// initNumber evaluates one number of an init. Those that are not random are
+// elements of the weight.
+func (e *elaborator) initNumber(row initRow, name string, o operand, d tensor.DType) (float64, bool) {
+	if !row.random && isStatic(o.val) {
+		if _, ok := e.literal(o, []value{o.val}, nil, []int{}, d); !ok {
+			return 0, false
+		}
+	}
+	if b, ok := o.val.(boolVal); ok && !row.random {
+		return float64(boolInt(bool(b))), true
+	}
+	f, ok := asFloat(o.val)
+	if !ok {
+		labelled(e.errorf("not-constant", o.at, "%s must be a number that is known when the program is compiled", name), o)
+	}
+	return f, ok
+}
+
+// initFits checks an init against the weight's type.
+func (e *elaborator) initFits(name string, at diag.Span, row initRow, nums []float64, t ir.Type) bool {
+	if row.random && t.DType == tensor.Bool {
+		d := e.errorf("dtype-mismatch", at, "%s gives numbers, but the weight is %s", name, t)
+		help(d, "zeros(), ones(), full(true), [...] and load(\"file.npy\") give bools")
+		return false
+	}
+	if row.check == nil {
+		return true
+	}
+	wrong := row.check(nums)
+	if wrong != "" {
+		e.errorf("out-of-range", at, "%s", wrong).Subject = name
+	}
+	return wrong == ""
 }
 
 // listInit makes values of a bracket list.

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,8 +13,30 @@ import (
 // An instance is a module with its arguments. Its weights are named by the path
 // of instances that hold it.
 type instance struct {
-	decl  *syntax.ModuleDecl
-	space *space
+	decl   *syntax.ModuleDecl
+	space  *space
+	annots []syntax.Annotation // of the declaration that made it
+}
+
+// annotations are those of a fn, inside those of the instance and its module.
+func (f funcVal) annotations() []syntax.Annotation {
+	inst := f.in.self
+	if inst == nil {
+		return f.decl.Annots
+	}
+	return slices.Concat(inst.decl.Annots, inst.annots, f.decl.Annots)
+}
+
+// annotate notes the annotations of a declaration on the instances that it makes.
+func annotate(v value, annots []syntax.Annotation) {
+	switch v := v.(type) {
+	case *instance:
+		v.annots = annots
+	case listVal:
+		for _, el := range v.elems {
+			annotate(el, annots)
+		}
+	}
 }
 
 // instantiate makes an instance of a module under the current path.
@@ -125,7 +148,11 @@ func (e *elaborator) evalDecl(in *space, d *declared) value {
 		if in.path != "" {
 			path = in.path + "." + d.name
 		}
-		return e.inDecl(in, d, decl.Value, path, e.instanceValue)
+		v := e.inDecl(in, d, decl.Value, path, e.instanceValue)
+		if len(decl.Annots) > 0 {
+			annotate(v, decl.Annots)
+		}
+		return v
 	}
 	return poison{}
 }
@@ -240,7 +267,9 @@ func (e *elaborator) member(inst *instance, name syntax.Ident) value {
 		names = append(names, m.name)
 	}
 	for _, p := range inst.decl.Params {
-		names = append(names, p.Name.Name)
+		if !slices.Contains(names, p.Name.Name) {
+			names = append(names, p.Name.Name)
+		}
 	}
 	if len(names) > 0 {
 		note(d, "it has %s", strings.Join(names, ", "))
@@ -257,19 +286,22 @@ func (e *elaborator) param(in *space, decl *syntax.ParamDecl) value {
 	}
 	if known := e.prog.params[name]; known != nil {
 		if known.decl == decl && known.owner == in {
-			return known.val
+			return e.boundValue(known)
 		}
 		d := e.errorf("duplicate-name", decl.Name.At, "two weights have the full name %s", name)
 		witness(d, known.decl.Name.At, "the other one")
 		note(d, "a weight is named by the instances that hold it; make each instance under a name of its own")
 		return poison{}
 	}
+	bound := &boundParam{decl: decl, owner: in, running: true, val: poison{}}
+	e.prog.params[name] = bound
 	var attrs []ir.Lit
 	ok := false
 	a := &activation{name: name, in: in, scope: newScope(nil, bodyScope), plain: true}
 	e.inActivation(a, func() { attrs, ok = e.paramAttrs(decl) })
+	bound.running = false
 	if !ok {
-		return poison{}
+		return bound.val
 	}
 	v := &ir.Value{Op: ir.Param, Attrs: attrs, Type: attrs[0].Type(), Name: name, Pos: e.where(decl.Name.At)}
 	e.prog.weights = append(e.prog.weights, v)
@@ -278,9 +310,18 @@ func (e *elaborator) param(in *space, decl *syntax.ParamDecl) value {
 	e.annotated(decl.Annots, func() { v.Annots = e.annots })
 	e.annots = outer
 	e.prog.declared[v] = decl.At
-	bound := &boundParam{decl, in, e.tensor(v)}
-	e.prog.params[name] = bound
+	bound.val = e.tensor(v)
 	return bound.val
+}
+
+// boundValue is the value of a weight that was asked for before. A type or an
+// init that names its own weight asks while it is evaluated.
+func (e *elaborator) boundValue(p *boundParam) value {
+	if p.running {
+		e.errorf("recursion", p.decl.Name.At, "%s depends on itself", p.decl.Name.Name)
+		return poison{}
+	}
+	return p.val
 }
 
 // paramAttrs evaluates the type and the init of a weight.

@@ -209,6 +209,9 @@ func (e *elaborator) arguments(s site, row *ir.Op, args []operand) ([]*ir.Value,
 		}
 		v, good := e.toTensor(a, want, s.name)
 		vs[i], ok = v, ok && good
+		if !ok && s.binary != "" {
+			break // "a" + "b" is one mistake
+		}
 	}
 	return vs, ok
 }

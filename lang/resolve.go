@@ -14,6 +14,7 @@ type resolver struct {
 	file  *file
 	space *space             // of the file, or one that stands for any instance of a module
 	scope *staticScope       // nil outside of bodies
+	head  *syntax.FuncDecl   // whose head is resolved right now, or nil
 	used  map[*declared]bool // imports that something names
 }
 
@@ -109,7 +110,7 @@ func (r *resolver) function(d *syntax.FuncDecl) {
 	for i := range d.Params {
 		s.bind(d.Params[i].Name.Name, d.Params[i].Name.At, true)
 	}
-	r.scope = s
+	r.scope, r.head = s, d
 	for i := range d.Params {
 		r.typeExpr(d.Params[i].Type)
 		if d.Graph {
@@ -121,7 +122,7 @@ func (r *resolver) function(d *syntax.FuncDecl) {
 	for i := range d.Results {
 		r.typeExpr(d.Results[i].Type)
 	}
-	r.scope = nil
+	r.scope, r.head = nil, nil
 	r.body(d.Body, s, false)
 }
 
@@ -300,6 +301,15 @@ func (r *resolver) typeName(id syntax.Ident) {
 	d := r.e.errorf("unknown-name", id.At, "unknown type %s", id.Name)
 	d.Label = "not a dtype"
 	suggest(d, id.Name, append(dtypeNames(), r.visible(false)...))
+	if r.head == nil {
+		return
+	}
+	// A name that a whole head is written in is one mistake.
+	r.e.signatureOf(funcVal{r.head, r.space}).ok = false
+	r.scope.bind(id.Name, id.At, true)
+	if len(d.Helps) == 0 && !r.head.Graph {
+		help(d, "a dtype variable is declared behind the name: fn %s[%s: any](...)", r.head.Name.Name, id.Name)
+	}
 }
 
 // postfix resolves a chain. What follows a dot depends on what stands before it,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -133,11 +134,22 @@ func padPosition(row *ir.Op) int {
 	return -1
 }
 
-// pairwise makes max(a, b) of two tensors the operator maximum.
+// pairwise makes max(a, b) of two tensors the operator maximum. A float is no
+// axis, but max(x, 0.0) beside max(x, 0) would be a trap.
 func pairwise(name string) func(c *rowCall) bool {
 	return func(c *rowCall) bool {
-		if len(c.args) == 2 && c.args[0].name.Name == "" && c.args[1].name.Name == "" && (isTensor(c.args[1].val) || !isTensor(c.args[0].val) && isNumber(c.args[0].val)) {
+		if len(c.args) != 2 || c.args[0].name.Name != "" || c.args[1].name.Name != "" {
+			return true
+		}
+		a, b := c.args[0], c.args[1]
+		switch l, isList := b.val.(listVal); {
+		case isTensor(b.val), isNumber(a.val), isList && l.strong && listDType(l) == tensor.F32:
 			c.row, c.name = ir.Lookup(name), name
+		case ownDType(b.val) == tensor.F32:
+			d := c.e.errorf("wrong-arguments", b.at, "an axis is an integer or a list of integers, not %s", show(b.val))
+			c.explain(d)
+			help(d, "%s(%s, %s) compares element by element", name, clip(text(a.at), 40), clip(text(b.at), 40))
+			return false
 		}
 		return true
 	}

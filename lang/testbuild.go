@@ -228,6 +228,9 @@ func (e *elaborator) exported(b *testBuild, o operand, v *ir.Value) *ir.Value {
 
 // expectTrue is expect c.
 func (e *elaborator) expectTrue(b *testBuild, s *syntax.ExpectStmt, x operand) {
+	if l, ok := x.val.(listVal); ok && !l.tuple && tensorLike(l) {
+		x.val = e.wrap(e.listTensor(x, l, listDType(l)))
+	}
 	switch v := x.val.(type) {
 	case poison:
 	case boolVal:

@@ -115,11 +115,22 @@ func (e *elaborator) elaborateFile(f *file) {
 				e.unit.Tests = append(e.unit.Tests, e.buildTest(f, d))
 			}
 		case *syntax.RuleDecl:
-			e.unit.Rules = append(e.unit.Rules, d)
+			e.rule(d)
 		case *syntax.WeightsDecl:
 			e.weightsFile(d)
 		}
 	}
+}
+
+// rule keeps a rule for whoever applies it. Rules have names of their own kind:
+// one may be called as an operator or a fn is.
+func (e *elaborator) rule(d *syntax.RuleDecl) {
+	i := slices.IndexFunc(e.unit.Rules, func(r *syntax.RuleDecl) bool { return r.Name.Name == d.Name.Name })
+	if i >= 0 {
+		e.duplicate(d.Name, "rule", e.unit.Rules[i].Name.At)
+		return
+	}
+	e.unit.Rules = append(e.unit.Rules, d)
 }
 
 // declarations evaluates the constants, instances and weights of a file, used
