@@ -252,12 +252,17 @@ func (f pooling[W]) pool(c *Call, out, x *tensor.T, axes []spatial, finish func(
 	return nil
 }
 
-func evalMaxPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+// boundSlides is poolSlides of a bound call.
+func boundSlides(c *Call) ([]spatial, error) {
 	slides, err := poolSlides(c)
 	if err != nil {
 		return nil, err
 	}
-	axes, err := bindAll(c, slides)
+	return bindAll(c, slides)
+}
+
+func evalMaxPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	axes, err := boundSlides(c)
 	if err != nil {
 		return nil, err
 	}
@@ -280,11 +285,7 @@ var maxPools = [...]func(c *Call, out, x *tensor.T, axes []spatial) error{
 }
 
 func evalAvgPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	slides, err := poolSlides(c)
-	if err != nil {
-		return nil, err
-	}
-	axes, err := bindAll(c, slides)
+	axes, err := boundSlides(c)
 	if err != nil {
 		return nil, err
 	}
