@@ -90,7 +90,7 @@ func inferBitCast(c *Call) ([]Type, error) {
 }
 
 func evalBitCast(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	return copied(c, in[0]), nil
+	return resultOf(c, in[0]), nil
 }
 
 func sampleWhere(r *rand.Rand) Call {

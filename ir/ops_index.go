@@ -97,6 +97,16 @@ func positionText(shape []int, at int) string {
 	return " at position " + strings.ReplaceAll(fmt.Sprint(tensor.Index(shape, at)), " ", ",")
 }
 
+// indexed is the axis that a bound call's attribute names, and the positions
+// along it that i lists.
+func indexed(c *Call, x, i *tensor.T) (axis int, index []int, err error) {
+	if axis, err = axisOf(c.Int("axis"), len(x.Shape)); err != nil {
+		return 0, nil, err
+	}
+	index, err = indices(i, x.Shape[axis], axis)
+	return axis, index, err
+}
+
 func inferGather(c *Call) ([]Type, error) {
 	x, i := c.In[0], c.In[1]
 	if err := checkSet(c, 1, Ints); err != nil {
@@ -110,20 +120,12 @@ func inferGather(c *Call) ([]Type, error) {
 }
 
 func evalGather(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	axis, err := axisOf(c.Int("axis"), len(in[0].Shape))
-	if err != nil {
-		return nil, err
-	}
-	return gatherAxis(c, in[0], in[1], axis)
-}
-
-func gatherAxis(c *Call, x, i *tensor.T, axis int) ([]*tensor.T, error) {
-	index, err := indices(i, x.Shape[axis], axis)
+	axis, index, err := indexed(c, in[0], in[1])
 	if err != nil {
 		return nil, err
 	}
 	out := results(c)
-	takeAxis(out[0], x, axis, index)
+	takeAxis(out[0], in[0], axis, index)
 	return out, nil
 }
 
@@ -138,7 +140,13 @@ func inferEmbedding(c *Call) ([]Type, error) {
 }
 
 func evalEmbedding(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	return gatherAxis(c, in[0], in[1], 0)
+	index, err := indices(in[1], in[0].Shape[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	out := results(c)
+	takeAxis(out[0], in[0], 0, index)
+	return out, nil
 }
 
 func inferTakeAlong(c *Call) ([]Type, error) {
@@ -171,11 +179,7 @@ func inferTakeAlong(c *Call) ([]Type, error) {
 // broadcast view of i, and its line of x by one of x with the axis at 0.
 func evalTakeAlong(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, i := in[0], in[1]
-	axis, err := axisOf(c.Int("axis"), len(x.Shape))
-	if err != nil {
-		return nil, err
-	}
-	index, err := indices(i, x.Shape[axis], axis)
+	axis, index, err := indexed(c, x, i)
 	if err != nil {
 		return nil, err
 	}

@@ -70,16 +70,12 @@ func checkUpdates(c *Call) error {
 
 func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, i, u := in[0], in[1], in[2]
-	axis, err := axisOf(c.Int("axis"), len(x.Shape))
-	if err != nil {
-		return nil, err
-	}
-	index, err := indices(i, x.Shape[axis], axis)
+	axis, index, err := indexed(c, x, i)
 	if err != nil {
 		return nil, err
 	}
 	if len(index) == 0 {
-		return copied(c, x), nil
+		return resultOf(c, x), nil
 	}
 	giveBack, err := borrow(c, x.Len()+3*u.Len())
 	if err != nil {
@@ -134,7 +130,7 @@ func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // update writes the elements of u to the places of a copy of x.
 func update(c *Call, x *tensor.T, at []int, u *tensor.T) []*tensor.T {
-	out := copied(c, x)
+	out := resultOf(c, x)
 	reduce := c.Str("reduce")
 	if reduce == "none" {
 		size := x.DType.Size()

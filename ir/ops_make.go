@@ -111,7 +111,7 @@ func triangle(name, doc string, cleared func(row, k, cols int) (int, int)) Op {
 		Cost: costMove, Sample: sampleTriangle,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			k, _ := c.Attr("k").Dims[0].Const()
-			out := copied(c, in[0])
+			out := resultOf(c, in[0])
 			clearRows(out[0], int(max(-farAway, min(farAway, k))), cleared)
 			return out, nil
 		},
@@ -161,30 +161,18 @@ func inferIota(c *Call) ([]Type, error) {
 
 func evalIota(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	storeCount(out[0], func(i int64) int64 { return i })
+	storeEach(out[0], asInts, func(i int64) int64 { return i })
 	return out, nil
 }
 
-// storeCount stores f(0), f(1), ... in runs.
-func storeCount(t *tensor.T, f func(i int64) int64) {
-	var run [512]int64
-	for at := 0; at < t.Len(); at += len(run) {
-		part := run[:min(len(run), t.Len()-at)]
+// storeEach stores f(0), f(1), ... in runs.
+func storeEach[W float64 | int64](t *tensor.T, w width[W], f func(i W) W) {
+	run := make([]W, min(chunk, t.Len()))
+	for at := 0; at < t.Len(); at += chunk {
+		part := run[:min(chunk, t.Len()-at)]
 		for i := range part {
-			part[i] = f(int64(at + i))
+			part[i] = f(W(at + i))
 		}
-		t.StoreInts(at, part)
-	}
-}
-
-// storeFloats is storeCount for floats.
-func storeFloats(t *tensor.T, f func(i float64) float64) {
-	var run [512]float64
-	for at := 0; at < t.Len(); at += len(run) {
-		part := run[:min(len(run), t.Len()-at)]
-		for i := range part {
-			part[i] = f(float64(at + i))
-		}
-		t.StoreFloats(at, part)
+		w.store(t, at, part)
 	}
 }

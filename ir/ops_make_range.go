@@ -129,11 +129,11 @@ func evalArange(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	a, _, step := rangeOf(c)
 	if a.Kind == KDim && step.Kind == KDim {
 		first, by := numInt(a), numInt(step)
-		storeCount(out[0], func(i int64) int64 { return first + i*by })
+		storeEach(out[0], asInts, func(i int64) int64 { return first + i*by })
 		return out, nil
 	}
 	first, by := numFloat(a), numFloat(step)
-	storeFloats(out[0], func(i float64) float64 { return first + float64(i*by) })
+	storeEach(out[0], asFloats, func(i float64) float64 { return first + float64(i*by) })
 	return out, nil
 }
 
@@ -150,7 +150,7 @@ func evalLinspace(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	a, b := numFloat(c.Attr("a")), numFloat(c.Attr("b"))
 	last := float64(out[0].Len() - 1)
 	step := (b - a) / max(last, 1)
-	storeFloats(out[0], func(i float64) float64 {
+	storeEach(out[0], asFloats, func(i float64) float64 {
 		if i == last && i > 0 {
 			return b
 		}

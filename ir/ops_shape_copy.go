@@ -161,7 +161,7 @@ func evalView(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, Errorf("dimension-mismatch", "shape %s does not hold the %d elements of %s", ShapeString(c.Out[0].Shape), in[0].Len(), c.In[0]).
 			Label(0, "%s", c.In[0])
 	}
-	return copied(c, in[0]), nil
+	return resultOf(c, in[0]), nil
 }
 
 // costMove counts the bytes that are read and written, and no flops.
