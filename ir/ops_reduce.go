@@ -66,20 +66,7 @@ func spread(name, doc string, f fold[float64, float64]) *Op {
 func reduceRow(op Op, f folds, result func(tensor.DType) tensor.DType) *Op {
 	op.Group, op.Class, op.Args, op.Cost = "reduction", Reduce, []string{"x"}, costInput
 	op.Infer = func(c *Call) ([]Type, error) { return inferReduce(c, result) }
-	op.Eval = func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-		axes, err := reducedAxes(c, len(in[0].Shape))
-		if err != nil {
-			return nil, err
-		}
-		rows, giveBack, err := rowsFor(c, in[0], axes)
-		if err != nil {
-			return nil, err
-		}
-		defer giveBack()
-		out := results(c)
-		f[in[0].DType.Kind()](c, out[0], rows)
-		return out, nil
-	}
+	op.Eval = f.eval
 	op.Sample = func(r *rand.Rand) Call {
 		s := &sampler{r}
 		shape := s.shape(0, 4)
@@ -93,6 +80,22 @@ func reduceRow(op Op, f folds, result func(tensor.DType) tensor.DType) *Op {
 		return c
 	}
 	return row(op)
+}
+
+// eval reduces along the attribute axis.
+func (f *folds) eval(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
+	axes, err := reducedAxes(c, len(in[0].Shape))
+	if err != nil {
+		return nil, err
+	}
+	rows, giveBack, err := rowsFor(c, in[0], axes)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
+	out := results(c)
+	f[in[0].DType.Kind()](c, out[0], rows)
+	return out, nil
 }
 
 // costInput counts one flop per element that is read.
@@ -161,20 +164,13 @@ func extremum(name, doc string, f folds) *Op {
 		},
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			axes, err := reducedAxes(c, len(in[0].Shape))
+			if err == nil {
+				err = checkNotEmpty(c, axes)
+			}
 			if err != nil {
 				return nil, err
 			}
-			if err := checkNotEmpty(c, axes); err != nil {
-				return nil, err
-			}
-			rows, giveBack, err := rowsFor(c, in[0], axes)
-			if err != nil {
-				return nil, err
-			}
-			defer giveBack()
-			out := results(c)
-			f[in[0].DType.Kind()](c, out[0], rows)
-			return out, nil
+			return f.eval(c, in...)
 		},
 		Sample: func(r *rand.Rand) Call {
 			s := &sampler{r}
