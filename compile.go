@@ -151,7 +151,7 @@ func optimise(f *ir.Func, opts Options) (*ir.Func, error) {
 		return nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", opts.Level), Helps: []string{"levels are O0 and O2"}}}
 	}
 	f, _ = f.Clone()
-	if _, err := passes.Run(f, passes.Options{Level: level, Verify: opts.Verify}); err != nil {
+	if _, err := passes.Run(f, passes.Options{Level: level, Verify: opts.Verify, MaxBytes: opts.MaxMemory}); err != nil {
 		return nil, asDiagnostics(err)
 	}
 	return f, nil

@@ -32,8 +32,12 @@ type Options struct {
 	// Root is the folder above which imports may not reach; by default the
 	// script's own folder.
 	Root string
-	// MaxMemory bounds, in bytes, what folding may create, and what one run
-	// may take; 0 is half of the machine's memory.
+	// MaxMemory bounds, in bytes, what folding may create, what weights that are
+	// made up take, and what all runs of the program that are under way take
+	// together: arenas, results and scratch memory of operators; 0 is half of the
+	// machine's memory. A run waits while others have what it needs, until its
+	// context ends; one that needs more than all fails with code limit. Weights in
+	// files, inputs and results that Run has returned do not count.
 	MaxMemory int64
 
 	// Dims gives sizes to symbolic dimensions in listings that need numbers;

@@ -7,8 +7,8 @@ import (
 
 // foldConst computes what is known when the program is compiled.
 //
-//	%a = const {value=f32[2][1, 4]} : f32[2]
-//	%b = sqrt %a : f32[2]              =>    %b = const {value=f32[2][1, 2]} : f32[2]
+//	%a = const [1.0, 4.0] : f32[2]           %a = const [1.0, 4.0] : f32[2]   (dead)
+//	%b = sqrt %a : f32[2]              =>    %b = const [1.0, 2.0] : f32[2]
 //	%c = mul %x, %b : f32[2]                 %c = mul %x, %b : f32[2]
 //
 // The operator's own Eval computes it, the one that the interpreter and the VM
@@ -62,8 +62,17 @@ const (
 	freeFold = 256
 )
 
-// A foldBudget is what one run has folded.
+// A foldBudget is what one run may still fold.
 type foldBudget struct{ bytes, work int64 }
+
+// newFoldBudget takes a lower bound of bytes from the user; 0: none.
+func newFoldBudget(most int64) foldBudget {
+	b := foldBudget{allFoldBytes, allFoldWork}
+	if most > 0 {
+		b.bytes = min(b.bytes, most)
+	}
+	return b
+}
 
 // take reports whether a fold is within the bounds, and counts it.
 func (b *foldBudget) take(c ir.Cost) bool {
@@ -73,11 +82,11 @@ func (b *foldBudget) take(c ir.Cost) bool {
 		return true
 	case c.Out > maxFoldBytes || work > maxFoldWork:
 		return false
-	case b.bytes+c.Out > allFoldBytes || b.work+work > allFoldWork:
+	case c.Out > b.bytes || work > b.work:
 		return false
 	}
-	b.bytes += c.Out
-	b.work += work
+	b.bytes -= c.Out
+	b.work -= work
 	return true
 }
 

@@ -17,6 +17,9 @@ type Options struct {
 	// Fuel, if not 0, is the number of rewrites after which the rest is left as
 	// it is: what a search for a wrong rewrite turns.
 	Fuel int
+	// MaxBytes, if not 0, bounds what folding may add to the function, below the
+	// bound that it has of its own.
+	MaxBytes int64
 
 	// After, if not nil, sees the function after each pass.
 	After func(pass string, f *ir.Func)
@@ -52,7 +55,7 @@ func Run(f *ir.Func, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{fuel: o.Fuel, limited: o.Fuel != 0}
+	t := &Trace{fuel: o.Fuel, limited: o.Fuel != 0, folded: newFoldBudget(o.MaxBytes)}
 	report := &Report{}
 	for _, p := range rows {
 		report.Stats = append(report.Stats, t.apply(p, f))

@@ -156,6 +156,7 @@ func TestCancellation(t *testing.T) {
 // A stream that sleeps for an event wakes when another fails.
 func TestErrorWakesWaiters(t *testing.T) {
 	m := machine(t, meeting, Options{})
+	m.serial = false
 	useKernel(m, "abs", func(*ir.Call, []*tensor.T, []*tensor.T) error {
 		time.Sleep(2 * time.Millisecond) // the other stream is asleep by now
 		return ir.Errorf("out-of-range", "no")
@@ -169,6 +170,7 @@ func TestErrorWakesWaiters(t *testing.T) {
 
 func TestConcurrentRuns(t *testing.T) {
 	m := machine(t, meeting, Options{Memory: &Memory{Runs: 3}})
+	m.serial = false
 	var all sync.WaitGroup
 	for g := range 12 {
 		all.Go(func() {

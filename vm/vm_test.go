@@ -121,7 +121,10 @@ func agree(t testing.TB, f *ir.Func, env ir.Env, seed uint64) {
 	for _, opts := range []lower.Options{{}, {OneStream: true}, {Align: 256}} {
 		p := program(t, f, env, opts)
 		m := load(t, f, p, vm.Options{})
-		for range 2 { // the second run meets the first one's memory
+		for i := range 3 { // the second run meets the first one's memory
+			if i == 2 {
+				m.Together()
+			}
 			got, err := m.Run(context.Background(), in)
 			if (err != nil) != (wantErr != nil) {
 				t.Fatalf("the machine says %v, the interpreter %v\n%s", err, wantErr, f)
@@ -326,7 +329,10 @@ func agreeOn(t testing.TB, f *ir.Func, in []*tensor.T) {
 	for _, opts := range []lower.Options{{}, {OneStream: true}} {
 		p := program(t, f, env, opts)
 		m := load(t, f, p, vm.Options{Memory: &vm.Memory{Runs: 1}})
-		for range 2 {
+		for i := range 2 {
+			if i == 1 {
+				m.Together()
+			}
 			got, err := m.Run(context.Background(), in)
 			if (err != nil) != (wantErr != nil) {
 				t.Fatalf("the machine says %v, the interpreter %v\n%s", err, wantErr, f)
