@@ -121,12 +121,23 @@ func (s *scanner) neverClosed(start, end int, what string) {
 	top := s.open[len(s.open)-1]
 	s.fail(newError(s.span(top.off, top.off+1), "%s is never closed", tokenTable[top.typ].text).
 		label("opened here").
-		witness(s.span(start, end), what))
+		witness(s.span(start, end), what).
+		help(s.commentHelp(top)))
 	for _, b := range s.open {
 		if b.typ == tLBrace {
 			s.owed++
 		}
 	}
+}
+
+// commentHelp is for a bracket whose end stands behind //, as in x // 2.
+func (s *scanner) commentHelp(open bracket) string {
+	line, _, _ := strings.Cut(s.text[open.off:], "\n")
+	_, comment, ok := strings.Cut(line, "//")
+	if !ok || !strings.Contains(comment, s.closerOf(open.typ)) {
+		return ""
+	}
+	return "// begins a comment; floordiv(a, b) divides and rounds down"
 }
 
 // endsHere tells whether the line that begins at s.off opens a declaration that
@@ -142,6 +153,9 @@ func (s *scanner) endsHere() bool {
 	if s.depth() == 0 {
 		return true
 	}
+	if s.nested() {
+		return false
+	}
 	word := s.text[s.off : s.off+n]
 	if s.first == "module" && memberWords[word] && s.open[0].typ == tLBrace {
 		if len(s.open) > 1 {
@@ -156,6 +170,27 @@ func (s *scanner) endsHere() bool {
 	s.neverClosed(s.off, s.off+n, "the next declaration begins here")
 	s.backToFlush()
 	return true
+}
+
+// nested tells whether the line at s.off is indented below the brace that is open:
+// then its declaration was meant to stand in the block, which is a mistake of its
+// own, and nothing is unclosed.
+func (s *scanner) nested() bool {
+	if len(s.open) == 0 || s.first == "module" && len(s.open) == 1 {
+		return false
+	}
+	for _, b := range s.open {
+		if b.typ != tLBrace {
+			return false
+		}
+	}
+	return s.indent(s.off) > s.indent(s.open[len(s.open)-1].off)
+}
+
+// indent counts the blanks at the start of the line of a place.
+func (s *scanner) indent(off int) int {
+	line := strings.LastIndexByte(s.text[:off], '\n') + 1
+	return len(s.text[line:off]) - len(strings.TrimLeft(s.text[line:off], " \t"))
 }
 
 // endOfText ends the chunk at the end of the source.

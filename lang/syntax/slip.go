@@ -127,8 +127,13 @@ func (s *scanner) checkLine(typ lexer.TokenType, start int) {
 	if typ != tAt || !s.fresh || s.whole || s.off < len(s.text) && wordLength(s.text[s.off:]) > 0 {
 		return
 	}
-	s.fail(newError(s.span(start, s.off), "a line cannot begin with the operator @").
-		help("put the @ at the end of the line above"))
+	e := newError(s.span(start, s.off), "a line cannot begin with the operator @").
+		help("put the @ at the end of the line above")
+	rest := strings.TrimLeft(s.text[s.off:], " \t")
+	if n := wordLength(rest); n > 0 && strings.HasPrefix(rest[n:], "(") {
+		e.help("an annotation has no space: @" + rest[:n] + "(...)")
+	}
+	s.fail(e)
 }
 
 // A slipPlace is where a token did not fit.
@@ -155,7 +160,15 @@ var tokenSlips = []tokenSlip{
 	{after("import"), `what is imported stands in double quotes: import "nn"`},
 	{after("error"), `the error's text follows: expect error "text" { ... }`},
 	{after("print", "assert"), "there are no printed values; an expectation is written expect ... in a test"},
+	{after("lambda"), "a function is declared at file level: fn name(x) { return ... }"},
 	{finds(tEq, "="), "a name is bound with one ="},
+	{finds(tAssign, "the end of the line"), "values are compared with ==; a name is bound at the start of a line, one in each"},
+	{finds(tComma, ")"), "several values stand without parentheses: a, b"},
+	{finds(tCollect, "{"), "a while collects nothing; for ... collect stacks what its rounds give"},
+	{finds(tCarry, "{"), "carry stands before collect"},
+	{finds(tLBrace, "("), "parameters follow the name, if only ( )"},
+	{operatorAt("a statement"), "an operator stands at the end of the line above"},
+	{decimalAt("an expression"), "a float has a digit before its point: 0.5"},
 	{finds(tAssign, ":"), "a parameter is declared with its type: name: f32[N] = ..."},
 	{finds(tColon, "="), "a name is bound without a type: x = ..."},
 	{finds(tColon, "{"), "a block stands in braces: { ... }"},
@@ -197,6 +210,18 @@ func finds(typ lexer.TokenType, want string) func(slipPlace) bool {
 	return func(at slipPlace) bool {
 		return at.found.Type == typ && (want == "" || strings.HasPrefix(at.want, want))
 	}
+}
+
+// operatorAt fits a binary operator where a text was expected.
+func operatorAt(want string) func(slipPlace) bool {
+	return func(at slipPlace) bool {
+		return at.want == want && at.found.Type > 0 && at.found.Type < tokenTypes && tokenTable[at.found.Type].level > 0
+	}
+}
+
+// decimalAt fits the point of .5 where a text was expected.
+func decimalAt(want string) func(slipPlace) bool {
+	return func(at slipPlace) bool { return at.want == want && at.found.Type == tDot && at.next.Type == tNumber }
 }
 
 func isOneOf(t lexer.Token, words []string) bool {

@@ -200,8 +200,12 @@ func (p *parser) bareStmt(lex *lexer.PeekingLexer, annotated bool) (placedStmt, 
 func (p *parser) notBound(lex *lexer.PeekingLexer) error {
 	t := *lex.Next()
 	if declWords[t.Value] != 0 {
-		return p.misplaced(t, "%s does not stand in a block").
+		e := p.misplaced(t, "%s does not stand in a block").
 			help("it stands at file level" + orInModule(t.Value))
+		if t.Value == "const" {
+			e.help("in a block the name alone is enough: a number stays a compile-time number")
+		}
+		return e
 	}
 	if t.Value == "expect" {
 		return p.misplaced(t, "%s stands in a test only")
@@ -223,8 +227,15 @@ func (p *parser) loneValue(value Expr, lex *lexer.PeekingLexer) error {
 		return newError(value.Span(), "only a name can be bound").
 			help("a value never changes; bind a new name to the new value")
 	}
-	if b, ok := value.(*BinaryExpr); ok && b.Rest[0].Op.Text == "==" {
-		return e.help("a name is bound with one =")
+	switch x := value.(type) {
+	case *BinaryExpr:
+		if x.Rest[0].Op.Text == "==" {
+			return e.help("a name is bound with one =")
+		}
+	case *UnaryExpr:
+		if x.Ops[0].Text == "-" {
+			return e.help("bind it to a name (y = ...), or put the - at the end of the line above")
+		}
 	}
 	return e.help("bind it to a name (y = ...), or return it")
 }
