@@ -130,7 +130,7 @@ func (p *formatter) aboveDocs(list []entry, named int, blank *bool) []entry {
 	for _, c := range p.homeless {
 		text := c.Text
 		if strings.HasPrefix(text, "///") && (c.At.Start < documents || c.At.Start > named) {
-			text = "//" + text[3:]
+			text = "//" + strings.TrimLeft(text, "/")
 		}
 		moved = append(moved, entry{d: str(text), blank: *blank})
 		*blank = false
