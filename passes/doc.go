@@ -2,8 +2,8 @@
 // part of the optimizer that simplifies, one operator or a few at a time.
 //
 //	func @f(%x: f32[2]) -> f32[2] {           func @f(%x: f32[2]) -> f32[2] {
-//	  %a = const {...} : f32[2]
-//	  %b = sqrt %a : f32[2]                     %b = const {...} : f32[2]
+//	  %a = const [1.0, 4.0] : f32[2]
+//	  %b = sqrt %a : f32[2]                     %b = const [1.0, 2.0] : f32[2]
 //	  %c = add %x, %b : f32[2]          =>      %c = add %x, %b : f32[2]
 //	  %d = add %b, %x : f32[2]                  %e = mul %c, %c : f32[2]
 //	  %e = mul %c, %d : f32[2]                  return %e
