@@ -2,6 +2,7 @@ package bytecode
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
@@ -72,7 +73,7 @@ func (v *verifier) function(i int) error {
 	if i == 0 && (f.Frame >= 0 || len(f.Reads)+len(f.Writes) > 0) {
 		return fault(diag.Loc{}, "", "the program's first function has a frame or declares what it touches")
 	}
-	for _, b := range append(append([]int{}, f.Reads...), f.Writes...) {
+	for _, b := range slices.Concat(f.Reads, f.Writes) {
 		if !v.isBuffer(b) {
 			return fault(diag.Loc{}, "", "function f%d declares b%d, which is not there", i, b)
 		}

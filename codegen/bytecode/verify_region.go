@@ -46,9 +46,7 @@ func (f *flow) touched(bodies []int) (reads, writes, frames []int) {
 }
 
 func once(list []int) []int {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 func (f *flow) branch(pl place, in *Instr) error {

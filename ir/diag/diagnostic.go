@@ -99,8 +99,6 @@ func isControl(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // A List is the diagnostics of one compilation, in source order once sorted.
 // A List with an error in it is an error.
 type List []*Diagnostic

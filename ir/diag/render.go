@@ -3,6 +3,7 @@ package diag
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -116,7 +117,7 @@ func gutterWidth(sections [][]mark) int {
 	for _, s := range sections {
 		for _, m := range s {
 			at := m.span.within()
-			width = max(width, len(itoa(at.Src.number(at.Src.lineOf(at.End)))))
+			width = max(width, len(strconv.Itoa(at.Src.number(at.Src.lineOf(at.End)))))
 		}
 	}
 	return width

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -94,7 +95,7 @@ func (l Loc) String() string {
 		if text != "" {
 			text += ":"
 		}
-		text += itoa(n)
+		text += strconv.Itoa(n)
 	}
 	return text
 }
