@@ -140,6 +140,24 @@ func readFile(path string) ([]byte, error) {
 	return readBounded(path, f, maxStream())
 }
 
+// readNamed reads a file that a script names. The writer of a script is not
+// always who runs it: what might keep the compiler waiting for ever is refused.
+func readNamed(path string) ([]byte, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	return readFile(path)
+}
+
+// regular refuses what is neither a file nor a folder.
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() || info.Mode().IsRegular() {
+		return nil // opening says what is wrong
+	}
+	return &fs.PathError{Op: "read", Path: path, Err: errors.New("it is no regular file, as a script's files are")}
+}
+
 // Content reads the text of a script or of IR.
 func Content(src Source) (string, error) {
 	t, err := src.open()
@@ -165,7 +183,7 @@ func (t *text) script() (string, error) {
 }
 
 func onDisk(name, content string) *text {
-	return &text{name: name, content: content, root: filepath.Dir(name), read: readFile, mapped: true}
+	return &text{name: name, content: content, root: filepath.Dir(name), read: readNamed, mapped: true}
 }
 
 // Script is a script in memory. Imports and data are looked up in the current
@@ -215,7 +233,10 @@ func (t *text) isIR() bool {
 // openWeights opens the weights file that a script names.
 func (t *text) openWeights(path string) (*weights.Set, error) {
 	if t.mapped {
-		return openWeights(path)
+		if err := regular(path); err != nil {
+			return nil, err
+		}
+		return weights.Open(path)
 	}
 	b, err := t.read(path)
 	if err != nil {

@@ -218,14 +218,16 @@ func (e *elaborator) cannotRead(d *syntax.ImportDecl, std bool, err error) {
 	if !std {
 		diagnosis := e.badImport(d, "%s cannot be read", name)
 		note(diagnosis, "%s", reason(err))
+		if !strings.HasSuffix(name, extension) && errors.Is(err, fs.ErrNotExist) {
+			help(diagnosis, "a file is named with its ending: \"%s%s\"", name, extension)
+		}
 		return
 	}
 	diagnosis := e.badImport(d, "the standard library has no module %s", name)
-	if strings.HasSuffix(name, extension) || strings.Contains(name, "/") {
-		help(diagnosis, "a file of your own is imported by a relative path: \"./%s\"", name)
-		return
-	}
 	suggest(diagnosis, name, e.libraryNames())
+	if len(diagnosis.Helps) == 0 {
+		help(diagnosis, "a file of your own is imported by a relative path: \"./%s%s\"", strings.TrimSuffix(name, extension), extension)
+	}
 }
 
 // reason is an error without the path that it repeats.
@@ -268,8 +270,8 @@ func (e *elaborator) imported(v fileVal, name syntax.Ident) value {
 			return e.declaredValue(v.file.space, d)
 		}
 	}
-	if v.file.broken[name.Name] {
-		return poison{}
+	if v.file.broken[name.Name] || v.file.broken != nil && len(v.file.space.order) == 0 {
+		return poison{} // its syntax is the mistake
 	}
 	diagnosis := e.errorf("unknown-name", name.At, "%s has no %s", v.file.name, name.Name)
 	diagnosis.Label = "not declared in " + v.file.src.Name

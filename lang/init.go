@@ -403,6 +403,15 @@ func seededBy(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
+// An unreadable is the error of a file, which it names once.
+type unreadable struct {
+	file string
+	err  error
+}
+
+func (u unreadable) Error() string { return u.file + " cannot be read: " + reason(u.err) }
+func (u unreadable) Unwrap() error { return u.err }
+
 // LoadArray reads FILE.npy, or FILE.npz:KEY; a .npz with one array needs no
 // key.
 func LoadArray(file string, read func(string) ([]byte, error)) (*tensor.T, error) {
@@ -415,7 +424,7 @@ func LoadArray(file string, read func(string) ([]byte, error)) (*tensor.T, error
 	}
 	data, err := read(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", name, err)
+		return nil, unreadable{name, err}
 	}
 	if !strings.HasSuffix(name, ".npz") {
 		t, err := tensor.DecodeNpy(data)
