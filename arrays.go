@@ -8,7 +8,10 @@ import (
 	"github.com/npulang/npu/lang"
 )
 
-// A Tensor is a dense, row-major tensor in memory.
+// A Tensor is a dense, row-major tensor in memory: its fields are DType, Shape
+// ([]int, empty for a scalar) and Data, the bytes of its elements, which Of shows
+// as a Go slice. Floats, Ints, Uints and Bools copy the elements of any dtype out;
+// String prints it on one line.
 type Tensor = tensor.T
 
 // A DType is the type of a tensor's elements.

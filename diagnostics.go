@@ -3,6 +3,7 @@ package npu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -13,10 +14,16 @@ import (
 
 // Diagnostics is a list of errors and warnings, each with its place and its
 // code. As an error it is what Compile and Run return for a mistake in the
-// program or its data.
+// program or its data: errors.As finds it, and errors.Is sees through it to what
+// the system said (fs.ErrNotExist).
+//
+// Error gives the first line of each error. Render(w, color) writes the whole,
+// with excerpts, notes and helps, as the command line shows it; WriteJSON writes
+// one object a line.
 type Diagnostics = diag.List
 
-// A Diagnostic is one message.
+// A Diagnostic is one message. Code, Message, Notes and Helps are its parts,
+// Place is where it points, String is its whole text, Headline the first line.
 type Diagnostic = diag.Diagnostic
 
 // AsDiagnostic brings any error into the form of a Diagnostic, so that a
@@ -25,13 +32,16 @@ func AsDiagnostic(err error) *Diagnostic {
 	var d *Diagnostic
 	var list Diagnostics
 	var e *ir.Error
+	var broken *ir.Violation
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {
-	case errors.As(err, &d):
-		return d
 	case errors.As(err, &list) && len(list) > 0:
 		return list[0]
+	case errors.As(err, &d):
+		return d
+	case errors.As(err, &broken):
+		return brokenIR(broken, err)
 	case errors.As(err, &e):
 		return &Diagnostic{Code: e.Code, Message: e.Msg, Notes: e.Notes, Helps: e.Helps}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -42,6 +52,26 @@ func AsDiagnostic(err error) *Diagnostic {
 		return badFile(link.New, link.Op, link.Err)
 	}
 	return &Diagnostic{Code: "bad-input", Message: err.Error()}
+}
+
+// brokenIR says what is wrong with a function that was given as IR or built in
+// Go. One that a pass broke, of which err tells more, is a bug.
+func brokenIR(broken *ir.Violation, err error) *Diagnostic {
+	if err != error(broken) {
+		return &Diagnostic{Code: "internal", Message: err.Error()}
+	}
+	d := &Diagnostic{Code: "bad-ir", Subject: broken.Func, Message: broken.Invariant}
+	if broken.Detail != "" {
+		d.Message += ": " + broken.Detail
+	}
+	if v := broken.Value; v != nil && v.Op != nil {
+		d.Subject, d.Loc = v.Op.Name, v.Pos
+		d.Notes = []string{fmt.Sprintf("this is about a value of type %s in @%s", v.Type, broken.Func)}
+		if v.Name != "" {
+			d.Notes = []string{fmt.Sprintf("this is about %%%s in @%s", v.Name, broken.Func)}
+		}
+	}
+	return d
 }
 
 // cancelled is what ended a run, by whether somebody did.
@@ -56,7 +86,7 @@ func badFile(path, op string, err error) *Diagnostic {
 	if !ok {
 		what = op + " it"
 	}
-	return &Diagnostic{Code: "bad-file", Loc: diag.Loc{File: path}, Message: "cannot " + what + ": " + err.Error()}
+	return &Diagnostic{Code: "bad-file", Loc: diag.Loc{File: path}, Message: "cannot " + what + ": " + err.Error(), Cause: err}
 }
 
 // fileOps are the operations of package os in words.

@@ -189,7 +189,7 @@ func (p *Program) unknownInput(name string, names []string) error {
 // checkTensor refuses a tensor that a Go program put together wrongly.
 func checkTensor(name string, t *Tensor) error {
 	n, ok := tensor.Elements(t.Shape)
-	if !ok || t.DType == tensor.Invalid || len(t.Data) != n*t.DType.Size() {
+	if !ok || t.DType.Kind() == tensor.None || len(t.Data) != n*t.DType.Size() {
 		return Diagnostics{{Code: "bad-input", Subject: name, Message: fmt.Sprintf("the tensor is damaged: dtype %v, shape %v, %d bytes", t.DType, t.Shape, len(t.Data))}}
 	}
 	return nil

@@ -213,7 +213,7 @@ func FS(fsys fs.FS, name string) Source {
 }
 
 func (g *Graph) open() (*text, error) {
-	return &text{name: g.frame.Func.Name, graph: g, read: readFile, root: "."}, g.Err()
+	return &text{name: g.frames[0].Func.Name, graph: g, read: readFile, root: "."}, g.check()
 }
 
 // isIR reports whether a text is IR rather than a script: its first line that

@@ -43,10 +43,14 @@ type Diagnostic struct {
 	Notes     []string
 	Helps     []string
 	Within    []Label // library lines that the culprit led to, outermost first
+	Cause     error   // what the system said, for errors.Is; no part of the text; may be nil
 }
 
 // Error gives the first line of the message, so that a Diagnostic is an error.
 func (d *Diagnostic) Error() string { return d.Headline() }
+
+// Unwrap returns the cause.
+func (d *Diagnostic) Unwrap() error { return d.Cause }
 
 // Place returns where the culprit is, by its Span or else its Loc.
 func (d *Diagnostic) Place() Loc {
@@ -112,6 +116,17 @@ func (l List) Error() string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the errors of the list, warnings left out.
+func (l List) Unwrap() []error {
+	var errs []error
+	for _, d := range l {
+		if d.Severity == Error {
+			errs = append(errs, d)
+		}
+	}
+	return errs
 }
 
 // Err returns the list as an error if it holds an error, else nil.

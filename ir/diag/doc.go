@@ -25,6 +25,6 @@
 //     is a bug.
 //   - The order of a sorted list depends on the sources alone.
 //
-// Absent on purpose: logging, wrapping of Go errors, translation, and any
-// knowledge of the language or the IR.
+// Absent on purpose: logging, Go errors as texts (Cause is for errors.Is alone),
+// translation, and any knowledge of the language or the IR.
 package diag

@@ -31,12 +31,14 @@ const (
 	Logical       // bool, one byte, 0 or 1
 )
 
-// dtypes is the table of dtypes, indexed by DType.
-var dtypes = [...]struct {
+type dtypeRow struct {
 	name string
 	size int
 	kind Kind
-}{
+}
+
+// dtypes is the table of dtypes, indexed by DType.
+var dtypes = [...]dtypeRow{
 	Invalid: {"invalid", 0, None},
 	F64:     {"f64", 8, Float},
 	F32:     {"f32", 4, Float},
@@ -56,13 +58,21 @@ var dtypes = [...]struct {
 // DTypes lists every valid dtype, widest first within its kind.
 var DTypes = []DType{F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool}
 
-func (d DType) String() string { return dtypes[d].name }
+// row takes what is no dtype for Invalid.
+func (d DType) row() dtypeRow {
+	if int(d) < len(dtypes) {
+		return dtypes[d]
+	}
+	return dtypes[Invalid]
+}
+
+func (d DType) String() string { return d.row().name }
 
 // Size is the bytes of one element.
-func (d DType) Size() int { return dtypes[d].size }
+func (d DType) Size() int { return d.row().size }
 
 // Kind tells which arithmetic the dtype has.
-func (d DType) Kind() Kind { return dtypes[d].kind }
+func (d DType) Kind() Kind { return d.row().kind }
 
 // IsFloat reports whether the dtype is one of the IEEE floats.
 func (d DType) IsFloat() bool { return d.Kind() == Float }

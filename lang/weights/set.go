@@ -39,7 +39,7 @@ type Set struct {
 func Open(path string) (*Set, error) {
 	data, mapped, err := load(path)
 	if err != nil {
-		return nil, &diag.Diagnostic{Code: "bad-file", Loc: diag.Loc{File: path}, Subject: subject, Message: "cannot read the weights file: " + cause(err)}
+		return nil, &diag.Diagnostic{Code: "bad-file", Loc: diag.Loc{File: path}, Subject: subject, Message: "cannot read the weights file: " + cause(err), Cause: err}
 	}
 	s, err := Decode(path, data)
 	if err != nil {
