@@ -74,7 +74,7 @@ func (c *compilation) parse(src *diag.Source) error {
 	}
 	for _, f := range funcs {
 		if err := ir.Verify(f); err != nil {
-			return asDiagnostics(err)
+			return inFile(src.Name, asDiagnostics(err))
 		}
 		c.graphs = append(c.graphs, &lang.Graph{Name: f.Name, Func: f})
 	}
@@ -94,7 +94,7 @@ func (c *compilation) elaborate() error {
 			ds = append(ds, found...)
 		}
 	}
-	ds.Sort()
+	ds = ds.Sort()
 	c.warnings = ds
 	if err := ds.Err(); err != nil {
 		return err
