@@ -55,6 +55,8 @@ func (c *rowCall) attribute(a *ir.Attr, o operand) (ir.Lit, bool) {
 	switch v := o.val.(type) {
 	case tensorVal:
 		code = "not-constant"
+	case lateVal:
+		code, what = "not-constant", what+" that is known when the program is compiled"
 	case intVal:
 		if !v.d.IsConst() {
 			code, what = "not-constant", what+" that is known when the program is compiled"

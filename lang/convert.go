@@ -37,7 +37,7 @@ func (e *elaborator) castTo(d tensor.DType, o operand, at diag.Span) value {
 			break
 		}
 		return e.wrap(e.listTensor(o, v, d))
-	case intVal, floatVal:
+	case intVal, floatVal, lateVal:
 		return e.wrap(e.scalar(o, d))
 	case boolVal:
 		if d == tensor.Bool {

@@ -49,7 +49,7 @@ func dtypeBeside(row *ir.Op, args []operand) tensor.DType {
 // ownDType is the dtype of a number or list that meets no tensor.
 func ownDType(v value) tensor.DType {
 	switch v := v.(type) {
-	case floatVal:
+	case floatVal, lateVal:
 		return tensor.F32
 	case intVal:
 		return tensor.I64
@@ -98,7 +98,7 @@ func (e *elaborator) toTensor(o operand, want tensor.DType, user string) (*ir.Va
 		return nil, false
 	case tensorVal:
 		return e.use(v), true
-	case intVal, floatVal, boolVal:
+	case intVal, floatVal, lateVal, boolVal:
 		return e.scalar(o, meet(ownDType(v), want))
 	case listVal:
 		if v.strong {
@@ -135,8 +135,13 @@ func meet(own, want tensor.DType) tensor.DType {
 // scalar makes a tensor of rank 0. A symbolic number is computed when the
 // program runs.
 func (e *elaborator) scalar(o operand, d tensor.DType) (*ir.Value, bool) {
-	if n, ok := o.val.(intVal); ok && n.big == nil && !n.d.IsConst() {
-		return e.symbolTensor(o, n.d, d)
+	switch n := o.val.(type) {
+	case lateVal:
+		return e.settle(o, n, d)
+	case intVal:
+		if isLate(n) {
+			return e.symbolTensor(o, n.d, d)
+		}
 	}
 	t, ok := e.literal(o, []value{o.val}, nil, []int{}, d)
 	if !ok {
@@ -176,7 +181,7 @@ func (e *elaborator) listTensor(o operand, l listVal, d tensor.DType) (*ir.Value
 		return nil, false
 	}
 	for i, v := range flat {
-		if n, isInt := v.(intVal); isInt && n.big == nil && !n.d.IsConst() {
+		if isLate(v) {
 			return e.symbolList(flat, ats, i, shape, d)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 )
 
@@ -52,7 +53,7 @@ func castHelp(s site, refusal *ir.Error) []string {
 	}
 	mended := fmt.Sprintf("cast(%s, %s)", src, to)
 	if s.binary != "" && len(s.args) == 2 {
-		left, right := text(s.args[0].at), text(s.args[1].at)
+		left, right := bracketed(s.args[0].at), bracketed(s.args[1].at)
 		if len(left)+len(right) > longText || strings.Contains(left+right, "\n") {
 			return []string{"write " + mended}
 		}
@@ -64,6 +65,20 @@ func castHelp(s site, refusal *ir.Error) []string {
 		mended = left + " " + s.binary + " " + right
 	}
 	return []string{"write " + mended}
+}
+
+// bracketed is the source under the span of an operand, with the parentheses that
+// stand around it.
+func bracketed(s diag.Span) string {
+	if s.Src == nil {
+		return ""
+	}
+	before := strings.TrimRight(s.Src.Text[:s.Start], " ")
+	after := strings.TrimLeft(s.Src.Text[s.End:], " ")
+	if strings.HasSuffix(before, "(") && strings.HasPrefix(after, ")") {
+		return "(" + text(s) + ")"
+	}
+	return text(s)
 }
 
 // breadth orders dtypes by how much they hold: a cast goes upwards.

@@ -197,7 +197,7 @@ func remainder(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) {
 }
 
 // power multiplies. A negative exponent gives a float.
-func power(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) {
+func power(e *elaborator, a, b ir.Dim, at diag.Span) (value, error) {
 	n, ok := b.Const()
 	if !ok {
 		return nil, ir.Errorf("not-constant", "the exponent %s is not known when the program is compiled", b)
@@ -205,7 +205,8 @@ func power(_ *elaborator, a, b ir.Dim, _ diag.Span) (value, error) {
 	if n < 0 {
 		x, ok := a.Const()
 		if !ok {
-			return nil, ir.Errorf("not-constant", "%s is not known when the program is compiled", a)
+			args := []operand{{intVal{d: a}, at}, {floatVal{f: float64(n)}, at}}
+			return e.late(site{name: "pow", at: at, args: args}, ir.Lookup("pow"), args), nil
 		}
 		return floatVal{f: math.Pow(float64(x), float64(n))}, nil
 	}

@@ -40,6 +40,10 @@ func (e *elaborator) prefix(op syntax.OpTok, x operand) value {
 		if n, ok := v.(intVal); ok && op.Text == "~" && n.big == nil {
 			return intVal{d: n.d.Mul(ir.N(-1)).Sub(ir.N(1))} // two's complement
 		}
+	case lateVal:
+		if op.Text == "-" {
+			return e.late(site{name: "neg", at: op.At, args: []operand{x}}, ir.Lookup("neg"), []operand{x})
+		}
 	case boolVal:
 		if op.Text == "not" {
 			return !v
@@ -120,8 +124,8 @@ func (e *elaborator) known(op syntax.OpTok, a, b operand) (value, bool) {
 	return nil, false
 }
 
-// arithmetic computes with numbers. It leaves a symbol beside a float to the
-// program that runs.
+// arithmetic computes with numbers: at once, or, with a symbol beside a float, when
+// the program runs.
 func (e *elaborator) arithmetic(op syntax.OpTok, a, b operand) (value, bool) {
 	row, ok := arithmetics[op.Text]
 	if !ok {
@@ -142,7 +146,8 @@ func (e *elaborator) arithmetic(op syntax.OpTok, a, b operand) (value, bool) {
 		p, pOK := asFloat(a.val)
 		q, qOK := asFloat(b.val)
 		if !pOK || !qOK {
-			return nil, false
+			s := site{name: binaryOps[op.Text], at: op.At, args: []operand{a, b}, binary: op.Text}
+			return e.late(s, ir.Lookup(s.name), s.args), true
 		}
 		v, err = row.floats(p, q)
 	}

@@ -113,19 +113,29 @@ func toFloat(e *elaborator, name string, at diag.Span, args []argument) value {
 		}
 		return floatVal{f: f}
 	}
-	if n, ok := args[0].val.(intVal); ok {
-		return e.wrap(e.symbolTensor(args[0].operand, n.d, tensor.F32))
+	switch n := args[0].val.(type) {
+	case lateVal:
+		return n
+	case intVal:
+		if t, ok := e.wrap(e.symbolTensor(args[0].operand, n.d, tensor.F64)).(tensorVal); ok {
+			return lateVal{t}
+		}
+		return poison{}
 	}
 	return e.noConversion(name, args[0].operand, tensor.F32)
 }
 
 // noConversion reports int(x) or float(x) of something else than a number.
 func (e *elaborator) noConversion(name string, o operand, d tensor.DType) value {
-	if isTensor(o.val) {
+	if isTensor(o.val) || isLate(o.val) {
 		diagnosis := e.errorf("not-constant", o.at, "%s(x) converts numbers that are known when the program is compiled", name)
 		diagnosis.Subject = name
 		labelled(diagnosis, o)
-		help(diagnosis, "write cast(%s, %s)", clip(text(o.at), 40), d)
+		if isTensor(o.val) {
+			help(diagnosis, "write cast(%s, %s)", clip(text(o.at), 40), d)
+		} else {
+			help(diagnosis, "floordiv(a, b) and ceildiv(a, b) round quotients of dimensions")
+		}
 		return poison{}
 	}
 	diagnosis := e.errorf("wrong-arguments", o.at, "%s(x) takes a number, not %s", name, o.val.noun())
@@ -182,14 +192,14 @@ func fold(f func(a, b ir.Dim) ir.Dim) func([]ir.Dim) (ir.Dim, bool) {
 	}
 }
 
-// pure computes a function of numbers when the program is compiled. It leaves
-// alone what has a tensor among its arguments, or a symbol where the result
-// would be a float.
+// pure computes a function of numbers when the program is compiled, or, where the
+// result is a float that depends on a symbol, when it runs. It leaves alone what has
+// a tensor among its arguments.
 func (e *elaborator) pure(f builtinVal, at diag.Span, args []argument) (value, bool) {
 	if len(args) == 0 || !pureGroups[f.op.Group] && intFuncs[f.op.Name] == nil {
 		return nil, false
 	}
-	allInts := true
+	allInts, known := true, true
 	var dims []ir.Dim
 	var floats []float64
 	for _, a := range args {
@@ -199,23 +209,47 @@ func (e *elaborator) pure(f builtinVal, at diag.Span, args []argument) (value, b
 		n, isInt := a.val.(intVal)
 		allInts = allInts && isInt && n.big == nil
 		dims = append(dims, n.d)
-		x, known := asFloat(a.val)
-		if !known && !isInt {
-			return nil, false
-		}
+		x, ok := asFloat(a.val)
+		known = known && ok
 		floats = append(floats, x)
 	}
-	if g := intFuncs[f.op.Name]; allInts && g != nil {
+	g := intFuncs[f.op.Name]
+	if allInts && g != nil {
 		if d, ok := g(dims); ok {
 			return e.checkedAt(f.name, at, d), true
 		}
 	}
-	for _, a := range args {
-		if _, known := asFloat(a.val); !known {
-			return nil, false
-		}
+	row := scalarRow(f.op, len(args))
+	switch {
+	case row == nil, !known && allInts && g != nil:
+		return nil, false
+	case known:
+		return e.pureFloats(row, floats)
+	case row.Over.Has(tensor.F64):
+		ops := operandsOf(args)
+		return e.late(site{name: f.name, at: at, args: ops}, row, ops), true
 	}
-	return e.pureFloats(f, floats)
+	return nil, false
+}
+
+// scalarRow is the operator that computes a function of n numbers, nil for none:
+// max of two numbers is maximum.
+func scalarRow(row *ir.Op, n int) *ir.Op {
+	if name, ok := map[string]string{"max": "maximum", "min": "minimum"}[row.Name]; ok && n == 2 {
+		row = ir.Lookup(name)
+	}
+	if row.Eval == nil || n != len(row.Args) {
+		return nil
+	}
+	return row
+}
+
+func operandsOf(args []argument) []operand {
+	ops := make([]operand, len(args))
+	for i, a := range args {
+		ops[i] = a.operand
+	}
+	return ops
 }
 
 // checkedAt reports an integer that has left its range.
@@ -230,14 +264,7 @@ func (e *elaborator) checkedAt(name string, at diag.Span, d ir.Dim) value {
 
 // pureFloats evaluates an operator on f64 scalars: folding and running cannot
 // disagree.
-func (e *elaborator) pureFloats(f builtinVal, floats []float64) (value, bool) {
-	row := f.op
-	if name, ok := map[string]string{"max": "maximum", "min": "minimum"}[row.Name]; ok && len(floats) == 2 {
-		row = ir.Lookup(name)
-	}
-	if row.Eval == nil || len(floats) != len(row.Args) {
-		return nil, false
-	}
+func (e *elaborator) pureFloats(row *ir.Op, floats []float64) (value, bool) {
 	c := &ir.Call{Op: row, Attrs: row.Defaults()}
 	ts := make([]*tensor.T, len(floats))
 	for i, x := range floats {

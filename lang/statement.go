@@ -165,6 +165,9 @@ func (e *elaborator) assign(id syntax.Ident, v value, age int) {
 
 // nameValue names a tensor made since age; weights and inputs keep theirs.
 func nameValue(v value, name string, age int) {
+	if l, ok := v.(lateVal); ok {
+		v = l.t
+	}
 	t, ok := v.(tensorVal)
 	if !ok || t.born <= age || t.v.Op == ir.Param || t.v.Op == ir.Input {
 		return

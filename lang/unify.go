@@ -92,7 +92,7 @@ func (u *unifier) statics() bool {
 // wrongKind reports an argument that is not of the parameter's kind.
 func (e *elaborator) wrongKind(name string, p *syntax.Param, k paramKind, o operand) {
 	code := "wrong-arguments"
-	if _, isTensor := o.val.(tensorVal); isTensor {
+	if isTensor(o.val) || isLate(o.val) && k == floatParam {
 		code = "not-constant"
 	}
 	d := e.errorf(code, o.at, "%s must be %s, not %s", p.Name.Name, kindNouns[k], o.val.noun())

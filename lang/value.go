@@ -175,7 +175,7 @@ func isPoison(v value) bool { _, ok := v.(poison); return ok }
 
 func isNumber(v value) bool {
 	switch v.(type) {
-	case intVal, floatVal:
+	case intVal, floatVal, lateVal:
 		return true
 	}
 	return false
