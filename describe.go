@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -32,7 +33,7 @@ func OpReference(name string) (string, error) {
 		for _, op := range ir.Ops() {
 			names = append(names, op.Name)
 		}
-		return "", unknown("operator", name, names)
+		return "", helped(unknown("operator", name, names), "npu ops lists all operators")
 	}
 	return ir.Reference(op), nil
 }
@@ -49,7 +50,7 @@ func Explain(code string) (string, error) {
 	}
 	c := diag.FindCode(code)
 	if c == nil {
-		return "", unknown("code", code, diag.CodeNames())
+		return "", helped(unknown("code", code, diag.CodeNames()), "npu explain lists all codes")
 	}
 	return c.Page(), nil
 }
@@ -95,6 +96,14 @@ func unknown(kind, name string, known []string) error {
 	return Diagnostics{d}
 }
 
+// helped adds a help where there is none.
+func helped(err error, help string) error {
+	if d := AsDiagnostic(err); len(d.Helps) == 0 {
+		d.Helps = []string{help}
+	}
+	return err
+}
+
 // fewNames is how many names a note lists.
 const fewNames = 12
 
@@ -109,7 +118,23 @@ func suggest(d *Diagnostic, name string, known []string) {
 		d.Notes = append(d.Notes, "there is none")
 	case len(known) <= fewNames:
 		d.Notes = append(d.Notes, "there is "+strings.Join(known, ", "))
+	default:
+		if kin := akin(name, known); len(kin) > 0 && len(kin) <= fewNames {
+			d.Notes = append(d.Notes, "there is "+strings.Join(kin, ", "))
+		}
 	}
+}
+
+// akin lists the known names that have a word in common with name: shape-mismatch
+// and rank-mismatch for mismatch, conv for conv2d.
+func akin(name string, known []string) []string {
+	if len(name) < 3 {
+		return nil
+	}
+	name = strings.ToLower(name)
+	return slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+		return !strings.Contains(k, name) && (len(k) < 3 || !strings.HasPrefix(name, k))
+	})
 }
 
 // Version is the version of npu in this binary, as Go's build recorded it.

@@ -39,7 +39,30 @@ func Doc(name string) (string, error) {
 	if _, err := os.Stat(name); err == nil {
 		return DocOf(File(name))
 	}
-	return "", unknown("module", name, modules())
+	err = unknown("module", name, modules())
+	if places := declaring(name); places != nil {
+		d := AsDiagnostic(err)
+		d.Notes, d.Helps = nil, []string{"did you mean " + strings.Join(places, ", ") + "?"}
+	}
+	return "", err
+}
+
+// declaring lists the declarations of the library that have a name: nn.Linear.
+func declaring(name string) []string {
+	var places []string
+	for _, module := range modules() {
+		content, err := fs.ReadFile(stdlib.FS, module+".npu")
+		if err != nil {
+			continue
+		}
+		file, _ := syntax.Parse(diag.NewSource(module+".npu", string(content)))
+		for _, d := range file.Decls {
+			if found, _ := heading(d); found == name && name != "" {
+				places = append(places, module+"."+name)
+			}
+		}
+	}
+	return places
 }
 
 // DocOf prints the documentation of a script.
@@ -139,7 +162,7 @@ func writeDoc(b *strings.Builder, d syntax.Decl, indent string, whole bool) {
 	if _, isConst := d.(*syntax.ConstDecl); name == "" || isConst && doc == "" {
 		return
 	}
-	b.WriteString("\n" + indent + head(d) + "\n")
+	b.WriteString("\n" + head(d, indent) + "\n")
 	for line := range strings.Lines(doc) {
 		b.WriteString(strings.TrimRight(indent+"    "+line, " \n") + "\n")
 	}
@@ -165,8 +188,9 @@ func heading(d syntax.Decl) (name, doc string) {
 	return "", ""
 }
 
-// head is a declaration as written, up to its body, on one line.
-func head(d syntax.Decl) string {
+// head is a declaration as written, up to its body: on one line if that is not
+// too long, else in the lines of the script.
+func head(d syntax.Decl, indent string) string {
 	span := d.Span()
 	text := span.Src.Text[span.Start:span.End]
 	switch d := d.(type) {
@@ -175,5 +199,18 @@ func head(d syntax.Decl) string {
 	case *syntax.ModuleDecl:
 		text, _, _ = strings.Cut(text, "{")
 	}
-	return strings.Join(strings.Fields(text), " ")
+	line := strings.Join(strings.Fields(text), " ")
+	line = strings.NewReplacer("( ", "(", ", )", ")", " )", ")").Replace(line)
+	if len(indent)+len(line) <= docWidth {
+		return indent + line
+	}
+	margin := strings.Repeat(" ", span.Loc().Col-1)
+	var lines []string
+	for l := range strings.Lines(text) {
+		lines = append(lines, indent+strings.TrimPrefix(strings.TrimRight(l, " \r\n"), margin))
+	}
+	return strings.Join(lines, "\n")
 }
+
+// docWidth is how wide the head of a declaration may be on one line.
+const docWidth = 100

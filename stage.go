@@ -51,9 +51,7 @@ func findStage(name string) (*Stage, error) {
 			return &Stages[i], nil
 		}
 	}
-	err := unknown("stage", name, StageNames()).(Diagnostics)
-	err[0].Notes = []string{"stages are " + strings.Join(StageNames(), ", ")}
-	return nil, err
+	return nil, unknown("stage", name, StageNames())
 }
 
 // Emit shows a stage of a program as text. It needs no weights. Where sizes

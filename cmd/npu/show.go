@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -61,7 +62,8 @@ func (e *emitCmd) Run(std streams, c *cli) error {
 // wrongStage is an unknown stage as an error of usage.
 func wrongStage(err error) error {
 	d := npu.AsDiagnostic(err)
-	return usage("%s", strings.Join(append(append([]string{d.Message}, d.Helps...), d.Notes...), "; "))
+	return usageError{errors.New(strings.Join(append([]string{d.Message}, d.Helps...), ", ")),
+		"The stages are " + strings.Join(npu.StageNames(), " ") + "."}
 }
 
 // opsCmd is npu ops.
