@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Severity tells errors, which stop a compilation, from warnings.
@@ -68,16 +69,46 @@ func (d *Diagnostic) Place() Loc {
 // it hold.
 func (d *Diagnostic) Headline() string {
 	var parts []string
-	for _, part := range []string{d.Place().String(), d.Severity.String(), d.Subject} {
+	for _, part := range []string{oneLine(d.Place().String()), d.Severity.String(), brief(d.Subject)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
-	text := strings.Join(append(parts, d.Message), ": ")
+	text := strings.Join(append(parts, brief(d.Message)), ": ")
 	if d.Code != "" {
-		text += " [" + d.Code + "]"
+		text += " [" + oneLine(d.Code) + "]"
 	}
-	return oneLine(text)
+	return text
+}
+
+// A text of a message is cut if it is longer than longest: it quotes a name or a
+// value that is no longer one to read. Its end often says what is wanted.
+const (
+	longest = 1000 // characters: a dozen lines of a terminal
+	headOf  = 600
+	tailOf  = 200
+)
+
+// brief is one line of a length that can be read.
+func brief(text string) string {
+	if len(text) <= longest {
+		return oneLine(text)
+	}
+	head, tail := text, text
+	for i, n := 0, 0; i < len(text) && n <= headOf; n++ {
+		head = text[:i]
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+	}
+	for i, n := len(text), 0; i > 0 && n <= tailOf; n++ {
+		tail = text[i:]
+		_, size := utf8.DecodeLastRuneInString(text[:i])
+		i -= size
+	}
+	if len(head)+len(tail) >= len(text) {
+		return oneLine(text)
+	}
+	return oneLine(head) + " ... " + oneLine(tail)
 }
 
 // oneLine makes control characters, newlines above all, visible.

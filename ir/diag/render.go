@@ -216,10 +216,10 @@ func (p *printer) remarks(name string, texts []string) {
 	indent := strings.Repeat(" ", p.gutter+1)
 	for _, text := range texts {
 		first, rest, _ := strings.Cut(text, "\n")
-		p.add(gutterStyle, indent+"= ").add(remarkStyle, name+":").add(plainStyle, " "+oneLine(first)).end()
+		p.add(gutterStyle, indent+"= ").add(remarkStyle, name+":").add(plainStyle, " "+brief(first)).end()
 		for rest != "" {
 			first, rest, _ = strings.Cut(rest, "\n")
-			p.add(plainStyle, indent+"        "+oneLine(first)).end()
+			p.add(plainStyle, indent+"        "+brief(first)).end()
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (p *printer) underline(shown *ruler, marks []mark) {
 	}
 	p.bar().cells(row)
 	if len(below) < len(strokes) {
-		p.add(last.style(), " "+oneLine(last.label))
+		p.add(last.style(), " "+brief(last.label))
 	}
 	p.end()
 	p.below(labelled(below))
@@ -91,7 +91,7 @@ func (p *printer) below(strokes []stroke) {
 		for len(row) < s.from {
 			row = append(row, cell{' ', plainStyle})
 		}
-		p.bar().cells(row).add(s.style(), oneLine(s.label)).end()
+		p.bar().cells(row).add(s.style(), brief(s.label)).end()
 	}
 }
 
