@@ -157,16 +157,23 @@ func TestBuilderCompiled(t *testing.T) {
 // TestErrorCauses: a Go program asks for causes as it does elsewhere.
 func TestErrorCauses(t *testing.T) {
 	_, script := npu.Compile(npu.File("testdata/absent.npu"), npu.Options{})
+	_, imported := npu.Compile(npu.Script("i.npu", "import \"./absent.npu\" as a\n\ngraph main() -> f32 { return f32(a.x) }"), npu.Options{})
 	_, weights := npu.Compile(npu.Script("w.npu", "param w: f32\n\ngraph main() -> f32 { return w }"),
 		npu.Options{Weights: npu.WeightsFile("absent.safetensors")})
-	for _, err := range []error{script, weights} {
+	for _, err := range []error{script, weights, imported} {
 		var all npu.Diagnostics
 		var one *npu.Diagnostic
 		if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &all) || !errors.As(err, &one) {
 			t.Errorf("%v: the cause is lost", err)
 		}
 	}
-	p := compile(t, "graph main(x: f32[2]) -> f32[2] { return x }", npu.Options{})
+}
+
+// TestWrongTensors: tensors that a Go program put together wrongly are refused.
+func TestWrongTensors(t *testing.T) {
+	p := compile(t, "graph main(x: f32[2] = [1, 2]) -> f32[2] { return x }", npu.Options{})
+	_, err := p.Run(context.Background(), map[string]*npu.Tensor{"x": nil})
+	fails(t, err, "x: the tensor is nil", "left out of the map")
 	for _, x := range []*npu.Tensor{{DType: 77}, {DType: npu.F32, Shape: []int{2}}} {
 		_, err := p.Run(context.Background(), map[string]*npu.Tensor{"x": x})
 		fails(t, err, "x: the tensor is damaged")

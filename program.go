@@ -147,7 +147,11 @@ func (p *Program) arguments(inputs map[string]*Tensor) ([]*Tensor, error) {
 	args := make([]*Tensor, len(names))
 	var missing []string
 	for i, v := range p.fn.Params {
-		t := inputs[v.Name]
+		t, given := inputs[v.Name]
+		if given && t == nil {
+			return nil, Diagnostics{{Code: "bad-input", Subject: v.Name, Message: "the tensor is nil",
+				Helps: []string{"an input that is to have its default is left out of the map"}}}
+		}
 		if d := p.defaultOf(i); t == nil && d != nil {
 			made, err := d.Tensor(p.opts.Seed, p.read)
 			if err != nil {

@@ -217,6 +217,7 @@ func (e *elaborator) cannotRead(d *syntax.ImportDecl, std bool, err error) {
 	name := d.Path.Value
 	if !std {
 		diagnosis := e.badImport(d, "%s cannot be read", name)
+		diagnosis.Cause = err
 		note(diagnosis, "%s", reason(err))
 		if !strings.HasSuffix(name, extension) && errors.Is(err, fs.ErrNotExist) {
 			help(diagnosis, "a file is named with its ending: \"%s%s\"", name, extension)
