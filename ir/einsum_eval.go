@@ -70,7 +70,7 @@ func (s *summing) begin(in []*tensor.T, labels [][]label) error {
 		s.terms = append(s.terms, diagonal(tensor.Cast(t, wide), labels[i]))
 	}
 	for i, t := range s.terms {
-		s.terms[i] = sumOut(t, neededBy(s.terms, s.out, i, i))
+		s.terms[i] = sumOut(s.c, t, neededBy(s.terms, s.out, i, i))
 	}
 	return nil
 }
@@ -146,14 +146,14 @@ func (x *labelled) size(labels []label) int {
 func (x *labelled) permute(order []label) *tensor.T { return rowsOf(x.t, x.axesOfLabels(order)).t }
 
 // sumOut sums over the labels that nobody needs.
-func sumOut(x labelled, need []label) labelled {
+func sumOut(c *Call, x labelled, need []label) labelled {
 	keep, drop := partLabels(x.labels, need)
 	if len(drop) == 0 {
 		return x
 	}
 	rows := rowsOf(x.t, x.axesOfLabels(drop))
 	out := tensor.New(x.t.DType, permuted(x.t.Shape, x.axesOfLabels(keep))...)
-	sums[out.DType.Kind()](nil, out, rows)
+	sums[out.DType.Kind()](c, out, rows)
 	return labelled{out, keep}
 }
 

@@ -61,6 +61,9 @@ func stream[W, R any](w width[W], r width[R], f loop[W, R]) runner {
 		dst := make([]R, run)
 		part := make([][]W, len(in))
 		for at := 0; at < n; at += chunk {
+			if at%stopEvery == 0 && c.Budget.stop() != nil {
+				return // Evaluate asks again
+			}
 			size := min(chunk, n-at)
 			for i, rd := range readers {
 				if rd != nil {

@@ -144,6 +144,10 @@ func Evaluate(c *Call, args ...*tensor.T) (out []*tensor.T, err error) {
 	if out, err = c.Op.Eval(c, args...); err != nil {
 		return nil, err
 	}
+	// Long loops without an error of their own just end when they are to stop.
+	if err := c.Budget.stop(); err != nil {
+		return nil, err
+	}
 	if len(out) != len(c.Out) {
 		return nil, Errorf("internal", "%s gave %d results instead of %d", c.Op.Name, len(out), len(c.Out))
 	}

@@ -148,11 +148,10 @@ func (m *multiplier[W]) patches(c *Call, out *tensor.T, oAt int, w *tensor.T, wA
 	for j := 0; j < m.n; j += tileN {
 		n := min(tileN, m.n-j)
 		for i := 0; i < m.m; i += tileM {
-			if err := c.Budget.stop(); err != nil {
+			rows := min(tileM, m.m-i)
+			if err := m.patch(c, w, wAt+i*m.k, p, j, rows, n); err != nil {
 				return err
 			}
-			rows := min(tileM, m.m-i)
-			m.patch(w, wAt+i*m.k, p, j, rows, n)
 			for r := range rows {
 				sums := m.to[r*n : (r+1)*n]
 				for q := range sums {
@@ -167,9 +166,12 @@ func (m *multiplier[W]) patches(c *Call, out *tensor.T, oAt int, w *tensor.T, wA
 
 // patch sums up rows x n products of filters and patches, in the order of k
 // whatever the tiles.
-func (m *multiplier[W]) patch(w *tensor.T, wAt int, p *patches[W], at, rows, n int) {
+func (m *multiplier[W]) patch(c *Call, w *tensor.T, wAt int, p *patches[W], at, rows, n int) error {
 	clear(m.to)
 	for l := 0; l < m.k; l += tileK {
+		if err := c.Budget.stop(); err != nil {
+			return err
+		}
 		k := min(tileK, m.k-l)
 		m.load(m.a, w, wAt+l, m.k, rows, k)
 		for r := range k {
@@ -177,6 +179,7 @@ func (m *multiplier[W]) patch(w *tensor.T, wAt int, p *patches[W], at, rows, n i
 		}
 		m.tile(rows, k, n)
 	}
+	return nil
 }
 
 // Patches are the elements of one group's channels of one image, as each place

@@ -113,6 +113,9 @@ func folding[W, R any](w width[W], r width[R], f fold[W, R]) func(*Call, *tensor
 		for at := 0; at < rows.n; at += chunk {
 			part := dst[:min(chunk, rows.n-at)]
 			for i := range part {
+				if (i == 0 || rows.m > chunk) && c.Budget.stop() != nil {
+					return // Evaluate asks again
+				}
 				l.at = (at + i) * rows.m
 				part[i] = f(c, l)
 			}
@@ -162,6 +165,9 @@ func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) 
 	}
 	src, dst := make([]W, rows.m), make([]W, rows.m)
 	for i := 0; i < rows.n && rows.m > 0; i++ {
+		if (i%chunk == 0 || rows.m > chunk) && c.Budget.stop() != nil {
+			break // Evaluate asks again
+		}
 		w.load(rows.t, src, i*rows.m)
 		f(c, dst, src)
 		w.store(res, i*rows.m, dst)

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -99,9 +100,11 @@ func compare(t *testing.T, k *kernel.Kernel, c *ir.Call, in, want []*tensor.T, w
 }
 
 // garbage makes tensors for a call's results that hold something else.
-func garbage(c *ir.Call) []*tensor.T {
-	out := make([]*tensor.T, len(c.Out))
-	for i, typ := range c.Out {
+func garbage(c *ir.Call) []*tensor.T { return garbageOf(c.Out) }
+
+func garbageOf(types []ir.Type) []*tensor.T {
+	out := make([]*tensor.T, len(types))
+	for i, typ := range types {
 		out[i] = tensor.New(typ.DType, typ.Ints()...)
 		for j := range out[i].Data {
 			out[i].Data[j] = 0xa5
@@ -129,6 +132,57 @@ func TestInto(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLongKernelsStop holds operators on much data to asking now and then
+// whether to go on, and to ending when they are told not to.
+func TestLongKernelsStop(t *testing.T) {
+	refusal := errors.New("no further")
+	for _, c := range []struct{ op, attrs, in, out string }{
+		{"tanh", "", "f32[300000]", "f32[300000]"},
+		{"sum", "axis=[1]", "f32[100000,3]", "f32[100000]"},
+		{"sum", "axis=[0]", "f32[3,100000]", "f32[100000]"},
+		{"softmax", "axis=1", "f32[100000,3]", "f32[100000,3]"},
+		{"cumsum", "axis=0", "f32[3,100000]", "f32[3,100000]"},
+		{"sort", "", "f32[1000,300]", "f32[1000,300]"},
+		{"matmul", "", "f32[300,300] f32[300,300]", "f32[300,300]"},
+		{"matmul", "", "f32[1,5000] f32[5000,1]", "f32[1,1]"},
+		{"linear", "", "f32[300,300] f32[300,300]", "f32[300,300]"},
+		{"einsum", "spec=\"ij,kj->ik\"", "f32[300,300] f32[300,300]", "f32[300,300]"},
+		{"conv", "", "f32[1,8,50,50] f32[300,8,3,3]", "f32[1,300,48,48]"},
+		{"conv", "", "f32[1,5000,1] f32[1,5000,1]", "f32[1,1,1]"},
+		{"max_pool", "kernel=[2,2]", "f32[1,8,200,200]", "f32[1,8,100,100]"},
+		{"attention", "", "f32[1,50,8] f32[1,50,8] f32[1,50,8]", "f32[1,50,8]"},
+	} {
+		call, err := kernel.Bind(c.op, c.attrs, typesOf(t, c.in), typesOf(t, c.out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := garbageOf(call.In)
+		asked := 0
+		call.Budget = &ir.Budget{Stop: func() error {
+			if asked++; asked >= 3 {
+				return refusal
+			}
+			return nil
+		}}
+		if _, err := ir.Evaluate(call, in...); !errors.Is(err, refusal) || asked > 4 {
+			t.Errorf("%s %s of %s: asked %d times, got %v", c.op, c.attrs, c.in, asked, err)
+		}
+	}
+}
+
+func typesOf(t *testing.T, list string) []ir.Type {
+	t.Helper()
+	var types []ir.Type
+	for _, s := range strings.Fields(list) {
+		typ, err := ir.ParseType(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, typ)
+	}
+	return types
 }
 
 func TestBindRefuses(t *testing.T) {
