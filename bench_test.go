@@ -115,3 +115,53 @@ func once(b *testing.B, p *npu.Program) {
 		b.Fatal(err)
 	}
 }
+
+// small is a graph of n operators on little data: what is measured is what
+// stands around them.
+func small(n int) string {
+	var b strings.Builder
+	b.WriteString("graph main(x: f32[B, 8]) -> f32[B, 8] {\n    y = x\n")
+	for i := range n {
+		b.WriteString([]string{"    y = relu(y)\n", "    y = y @ ones(f32[8, 8])\n", "    y = softmax(y)\n"}[i%3])
+	}
+	b.WriteString("    return y\n}\n")
+	return b.String()
+}
+
+// BenchmarkSmallRun measures what a run costs beside its operators.
+func BenchmarkSmallRun(b *testing.B) {
+	for _, n := range []int{3, 50} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p, err := npu.Compile(npu.Script("small.npu", small(n)), npu.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer p.Close()
+			in := map[string]*npu.Tensor{"x": npu.RandomTensor(npu.F32, []int{2, 8}, 1, "x")}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := p.Run(context.Background(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSmallPlan measures a run at a size that is new each time.
+func BenchmarkSmallPlan(b *testing.B) {
+	p, err := npu.Compile(npu.Script("small.npu", small(50)), npu.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		in := map[string]*npu.Tensor{"x": npu.FromSlice([]int{n%64 + 1, 8}, make([]float32, 8*(n%64+1)))}
+		if _, err := p.Run(context.Background(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
