@@ -219,7 +219,7 @@ func (g *Graph) open() (*text, error) {
 // isIR reports whether a text is IR rather than a script: its first line that
 // is no comment begins a function.
 func (t *text) isIR() bool {
-	for line := range strings.Lines(t.content) {
+	for line := range strings.Lines(strings.TrimPrefix(t.content, "\ufeff")) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "//") {
 			continue

@@ -51,9 +51,13 @@ func (l *lexer) next() token {
 	return token{kind, text, start, l.at, first}
 }
 
-// space skips blanks and comments, and reports whether a line began.
+// space skips blanks, comments and the byte order mark of a file, and reports
+// whether a line began.
 func (l *lexer) space() (newLine bool) {
 	newLine = l.at == 0
+	if newLine && strings.HasPrefix(l.text, "\ufeff") {
+		l.at = len("\ufeff")
+	}
 	for l.at < len(l.text) {
 		switch c := l.text[l.at]; {
 		case c == '\n':

@@ -437,18 +437,15 @@ func LoadArray(file string, read func(string) ([]byte, error)) (*tensor.T, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	keys := z.Keys()
-	switch {
-	case !hasKey && len(keys) == 1:
+	if keys := z.Keys(); !hasKey {
+		if len(keys) != 1 {
+			return nil, fmt.Errorf("%s holds %d arrays: write %s:KEY; there is %s", name, len(keys), name, z.Summary())
+		}
 		key = keys[0]
-	case !hasKey:
-		return nil, fmt.Errorf("%s holds several arrays: write %s:KEY with one of %s", name, name, strings.Join(keys, ", "))
-	case !slices.Contains(keys, key):
-		return nil, fmt.Errorf("%s has no array %s, only %s", name, key, strings.Join(keys, ", "))
 	}
 	t, err := z.Read(key)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
 }

@@ -196,6 +196,24 @@ func TestNpzErrors(t *testing.T) {
 			t.Errorf("%s: a flipped bit went unseen: %v", name, v)
 		}
 	}
+	for _, name := range []string{"stored.npz", "deflated.npz"} {
+		data := fixture(t, name)
+		data[0] ^= 1 // the mark of the first array
+		z, err := OpenNpz(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := z.Read("weight"); err == nil || !strings.Contains(err.Error(), `array "weight": the archive is damaged where it should stand`) {
+			t.Error(name, err)
+		}
+	}
+	none, err := OpenNpz(append([]byte("PK\x05\x06"), make([]byte, 18)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := none.Read("weight"); err == nil || err.Error() != `no array "weight"; there is none` {
+		t.Error(err)
+	}
 	z, err := OpenNpz(fixture(t, "deflated.npz"))
 	if err != nil {
 		t.Fatal(err)

@@ -56,6 +56,9 @@ func OpenNpz(data []byte) (*Npz, error) {
 // Keys lists the arrays in the order of the file.
 func (n *Npz) Keys() []string { return slices.Clone(n.keys) }
 
+// Summary lists some of the arrays, for messages.
+func (n *Npz) Summary() string { return listSome(n.keys) }
+
 // Has reports whether there is an array of that name.
 func (n *Npz) Has(key string) bool { return n.members[key] != nil }
 
@@ -63,7 +66,7 @@ func (n *Npz) Has(key string) bool { return n.members[key] != nil }
 func (n *Npz) Read(key string) (*T, error) {
 	f := n.members[key]
 	if f == nil {
-		return nil, fmt.Errorf("no array %s; there is %s", quote(key), listSome(n.keys))
+		return nil, fmt.Errorf("no array %s; there is %s", quote(key), n.Summary())
 	}
 	data, err := n.unpack(f)
 	if err != nil {
@@ -90,7 +93,7 @@ func (n *Npz) unpack(f *zip.File) ([]byte, error) {
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	defer r.Close()
 	data := AlignedBytes(int(size))
@@ -107,7 +110,7 @@ func (n *Npz) unpack(f *zip.File) ([]byte, error) {
 func (n *Npz) stored(f *zip.File) ([]byte, error) {
 	at, err := f.DataOffset()
 	if err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	if at < 0 || at > int64(len(n.data)) || f.UncompressedSize64 > uint64(int64(len(n.data))-at) || f.CompressedSize64 != f.UncompressedSize64 {
 		return nil, fmt.Errorf("its place in the archive is out of range")
@@ -117,6 +120,11 @@ func (n *Npz) stored(f *zip.File) ([]byte, error) {
 		return nil, zip.ErrChecksum
 	}
 	return data, nil
+}
+
+// damaged explains an error of the archive's reader, which may be a bare EOF.
+func damaged(err error) error {
+	return fmt.Errorf("the archive is damaged where it should stand: %w", err)
 }
 
 func cmpErr(err, otherwise error) error {

@@ -318,6 +318,8 @@ func show(token json.Token) string {
 	text := fmt.Sprint(token)
 	if s, ok := token.(string); ok {
 		text = strconv.Quote(s)
+	} else if token == nil {
+		text = "null"
 	}
 	if r := []rune(text); len(r) > 40 {
 		text = string(r[:40]) + "..."
