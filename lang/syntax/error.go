@@ -44,11 +44,6 @@ func (e *syntaxError) help(text string) *syntaxError {
 	return e
 }
 
-func (e *syntaxError) note(text string) *syntaxError {
-	e.d.Notes = append(e.d.Notes, text)
-	return e
-}
-
 // expected reports that something else than want stands at the lexer's place.
 func (p *parser) expected(lex *lexer.PeekingLexer, want string) *syntaxError {
 	return p.unexpected(*lex.Peek(), want)
