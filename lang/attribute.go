@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
@@ -14,14 +16,25 @@ func (c *rowCall) attributes() ([]ir.Lit, bool) {
 		if s.attr == nil || len(s.given) == 0 && !s.listed {
 			continue
 		}
-		o := listOperand(s)
-		l, good := c.attribute(s.attr, o)
+		l, good := c.attribute(s.attr, culprit(s))
 		if good {
 			attrs[s.index] = l
 		}
 		ok = ok && good
 	}
 	return attrs, ok
+}
+
+// culprit is what a slot was given, or the one element of it that cannot be meant.
+func culprit(s slot) operand {
+	if convert := attrKinds[s.attr.Kind].convert; convert != nil && len(s.given) > 1 {
+		for _, o := range s.given {
+			if _, ok := convert(o.val); !ok {
+				return o
+			}
+		}
+	}
+	return listOperand(s)
 }
 
 // listOperand joins what a variadic attribute was given.
@@ -51,39 +64,24 @@ func (c *rowCall) attribute(a *ir.Attr, o operand) (ir.Lit, bool) {
 		c.explain(d)
 		return ir.None, false
 	}
-	code, what := "wrong-arguments", row.noun
-	switch v := o.val.(type) {
-	case tensorVal:
-		code = "not-constant"
-	case lateVal:
-		code, what = "not-constant", what+" that is known when the program is compiled"
-	case intVal:
-		if !v.d.IsConst() {
-			code, what = "not-constant", what+" that is known when the program is compiled"
-		}
-	case listVal:
-		if strings := symbolicElems(v); strings {
-			code, what = "not-constant", what+" that are known when the program is compiled"
-		}
+	var d *diag.Diagnostic
+	if unknownYet(o.val) {
+		d = c.e.errorf("not-constant", o.at, "argument %s must be known when the program is compiled: %s", a.Name, row.noun)
+	} else {
+		d = c.e.errorf("wrong-arguments", o.at, "argument %s must be %s, not %s", a.Name, row.noun, o.val.noun())
 	}
-	d := c.e.errorf(code, o.at, "argument %s must be %s, not %s", a.Name, what, o.val.noun())
 	labelled(d, o)
 	c.explain(d)
 	return ir.None, false
 }
 
-// symbolicElems reports whether a list holds something that only a run knows, so
-// that the message can say so.
-func symbolicElems(l listVal) bool {
-	for _, el := range l.elems {
-		if n, ok := el.(intVal); ok && n.big == nil && !n.d.IsConst() {
-			return true
-		}
-		if _, ok := el.(tensorVal); ok {
-			return true
-		}
+// unknownYet reports whether a value, or an element of a list, is one that only a
+// run knows.
+func unknownYet(v value) bool {
+	if l, ok := v.(listVal); ok {
+		return slices.ContainsFunc(l.elems, unknownYet)
 	}
-	return false
+	return isTensor(v) || isLate(v)
 }
 
 // attrKinds converts compile-time values to the kinds of attributes.

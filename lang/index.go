@@ -15,7 +15,11 @@ func (e *elaborator) index(x operand, op *syntax.IndexOp) value {
 		return e.typeIndex(v, op)
 	case listVal:
 		if v.tuple || !tensorLike(v) || len(op.Subs) == 1 && (op.Subs[0].Kind == syntax.IndexSub || op.Subs[0].Kind == syntax.SliceSub) {
-			return e.listIndex(x, v, op)
+			out := e.listIndex(x, v, op)
+			if l, ok := out.(listVal); !ok || len(l.elems) > 0 || !v.strong || len(v.elems) == 0 {
+				return out
+			}
+			// Nothing of a tensor has the dtype and the other sizes of the tensor.
 		}
 	}
 	if !isTensor(x.val) {

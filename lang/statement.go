@@ -2,6 +2,7 @@ package lang
 
 import (
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -106,16 +107,41 @@ func (e *elaborator) bind(s *syntax.BindStmt) {
 }
 
 // checkedList refuses a list that is bound as a tensor but has rows of several
-// lengths.
+// lengths. One float makes floats of all its numbers.
 func (e *elaborator) checkedList(s *syntax.BindStmt, v value) value {
 	l, ok := v.(listVal)
-	if !ok || l.tuple || l.node == nil || !nested(l) || !tensorLike(l) {
+	if !ok || l.tuple || l.node == nil || !tensorLike(l) {
 		return v
 	}
-	if _, _, _, ok := e.flatten(operand{v, s.Value.Span()}, l); !ok {
-		return poison{}
+	if nested(l) {
+		if _, _, _, ok := e.flatten(operand{v, s.Value.Span()}, l); !ok {
+			return poison{}
+		}
 	}
-	return v
+	if listDType(l) == tensor.F32 {
+		return floats(l)
+	}
+	return l
+}
+
+// floats is a list with floats in place of the integers that are known.
+func floats(l listVal) listVal {
+	elems := make([]value, len(l.elems))
+	for i, el := range l.elems {
+		switch v := el.(type) {
+		case listVal:
+			elems[i] = floats(v)
+		case intVal:
+			elems[i] = el
+			if f, ok := asFloat(v); ok {
+				elems[i] = floatVal{f, v.String()}
+			}
+		default:
+			elems[i] = el
+		}
+	}
+	l.elems = elems
+	return l
 }
 
 // nested reports whether a list holds lists.
