@@ -58,6 +58,10 @@ func (e *elaborator) suggestModule(d *diag.Diagnostic, name string) bool {
 		help(d, "functions are built in, and stand without a module: relu(x)")
 		return true
 	}
+	if name == "self" {
+		help(d, "a module's fns see its members by their names alone: weight, not self.weight")
+		return true
+	}
 	if e.opts.Stdlib == nil || !fs.ValidPath(name) {
 		return false
 	}

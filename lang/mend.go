@@ -19,6 +19,9 @@ func mends(s site, refusal *ir.Error, call *ir.Call) []string {
 	}
 	switch refusal.Code {
 	case "dtype-mismatch":
+		if s.binary == "^" && len(s.args) == 2 && ownDType(s.args[0].val).IsFloat() {
+			return []string{"a power is written **"}
+		}
 		return castHelp(s, refusal)
 	case "shape-mismatch", "rank-mismatch":
 		return declaredHelp(s, call)

@@ -188,7 +188,7 @@ func (p *parser) optional(lex *lexer.PeekingLexer, x Expr, first bool) (Postfix,
 	name, isName := x.(*NameExpr)
 	switch {
 	case !p.pattern:
-		return nil, newError(p.tokenSpan(mark), "? stands in the pattern of a rule only")
+		return nil, newError(p.tokenSpan(mark), "? stands in the pattern of a rule only").help("a value is chosen with where(c, a, b)")
 	case !isName || !first || name.Optional:
 		return nil, newError(p.tokenSpan(mark), "? stands behind the name of an operator or operand only")
 	case lex.Peek().Type != tLParen:
