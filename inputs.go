@@ -76,11 +76,10 @@ func (p *Program) bindDefaults(env ir.Env, given map[string]string, dims map[str
 	}
 	for i, port := range p.Inputs() {
 		_, isGiven := given[port.Name]
-		d := p.defaultOf(i)
-		if isGiven || d == nil || port.Type.IsConst() {
+		if isGiven || p.defaultOf(i) == nil || port.Type.IsConst() {
 			continue
 		}
-		t, err := d.Tensor(p.opts.Seed, p.read)
+		t, err := p.defaultValue(i)
 		if err != nil {
 			return nil // arguments reports it
 		}

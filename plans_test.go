@@ -203,3 +203,11 @@ func TestFoldWithinMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultWithinMemory: a default is not made when it can't be held.
+func TestDefaultWithinMemory(t *testing.T) {
+	p := compile(t, "graph main(x: f32[1000, 1000] = ones()) -> f32[] { return sum(x) }", npu.Options{MaxMemory: 1 << 20})
+	_, err := p.Run(context.Background(), nil)
+	fails(t, err, "the default, f32[1000,1000], needs 4000000 bytes, and the limit is 1048576", "[limit]", "--max-memory")
+	fails(t, p.Save(filepath.Join(t.TempDir(), "x.npuc")), "limit is 1048576")
+}

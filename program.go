@@ -152,12 +152,11 @@ func (p *Program) arguments(inputs map[string]*Tensor) ([]*Tensor, error) {
 			return nil, Diagnostics{{Code: "bad-input", Subject: v.Name, Message: "the tensor is nil",
 				Helps: []string{"an input that is to have its default is left out of the map"}}}
 		}
-		if d := p.defaultOf(i); t == nil && d != nil {
-			made, err := d.Tensor(p.opts.Seed, p.read)
-			if err != nil {
-				return nil, Diagnostics{{Code: "bad-file", Subject: v.Name, Message: err.Error(), Loc: v.Pos}}
+		if t == nil {
+			var err error
+			if t, err = p.defaultValue(i); err != nil {
+				return nil, err
 			}
-			t = made
 		}
 		if t == nil {
 			missing = append(missing, v.Name+": "+v.Type.String())
@@ -182,6 +181,25 @@ func (p *Program) defaultOf(i int) *lang.Default {
 		return p.defaults[i]
 	}
 	return nil
+}
+
+// defaultValue makes the value of input i when none is given; nil if it has no
+// default.
+func (p *Program) defaultValue(i int) (*Tensor, error) {
+	d, v := p.defaultOf(i), p.fn.Params[i]
+	if d == nil {
+		return nil, nil
+	}
+	if need, _ := d.Type.Bytes().Const(); d.Init != "" && need > p.opts.MaxMemory {
+		return nil, Diagnostics{{Code: "limit", Subject: v.Name, Loc: v.Pos,
+			Message: fmt.Sprintf("the default, %s, needs %d bytes, and the limit is %d", d.Type, need, p.opts.MaxMemory),
+			Helps:   []string{"allow more with --max-memory, or give the input"}}}
+	}
+	t, err := d.Tensor(p.opts.Seed, p.read)
+	if err != nil {
+		return nil, Diagnostics{{Code: "bad-file", Subject: v.Name, Message: err.Error(), Loc: v.Pos}}
+	}
+	return t, nil
 }
 
 func (p *Program) unknownInput(name string, names []string) error {

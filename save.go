@@ -42,13 +42,12 @@ func (p *Program) file() (*bytecode.File, error) {
 		f.Weights = append(f.Weights, bytecode.NewWeight(name, p.weights[name]))
 	}
 	for i, v := range p.fn.Params {
-		d := p.defaultOf(i)
-		if d == nil {
-			continue
-		}
-		t, err := d.Tensor(p.opts.Seed, p.read)
+		t, err := p.defaultValue(i)
 		if err != nil {
 			return nil, err
+		}
+		if t == nil {
+			continue
 		}
 		f.Weights = append(f.Weights, bytecode.NewWeight(defaultPrefix+v.Name, t))
 	}
