@@ -305,6 +305,16 @@ func (p *parser) startsDeclaration() bool {
 	return word || p.tokens[1].Type == tAssign
 }
 
+// indented tells whether the chunk at hand stands like a statement, further in
+// than a declaration of a file: it has no brace around it where the head before
+// it lost its own.
+func (p *parser) indented() bool {
+	t := p.tokens[0]
+	_, word := declTable[t.Value]
+	at := t.Pos.Offset
+	return t.Type == tIdent && !word && at > 0 && (p.src.Text[at-1] == ' ' || p.src.Text[at-1] == '\t')
+}
+
 // brokenName returns the name that the chunk at hand would have declared, when
 // that can be told.
 func (p *parser) brokenName() []Ident {

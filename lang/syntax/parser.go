@@ -41,11 +41,12 @@ func Parse(src *diag.Source) (*File, diag.List) {
 	for skip := false; s.begin(); {
 		d, err := p.declaration(s)
 		switch {
+		case skip && (p.indented() || err != nil && !p.startsDeclaration()):
+			// The rest of a declaration whose head was wrong.
+			f.Broken = append(f.Broken, p.brokenName()...)
 		case err == nil:
 			f.Decls = append(f.Decls, d)
 			skip = false
-		case skip && !p.startsDeclaration():
-			// The rest of a declaration whose head was wrong.
 		default:
 			errs = append(errs, err)
 			f.Broken = append(f.Broken, p.brokenName()...)
