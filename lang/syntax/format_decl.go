@@ -245,7 +245,7 @@ func (p *formatter) param(r *Param) doc {
 
 func (p *formatter) results(list []Result) doc {
 	if len(list) == 1 && list[0].Name.Name == "" {
-		return p.typ(list[0].Type)
+		return rigid(p.typ(list[0].Type)) // the parameters are what a long head breaks
 	}
 	items := make([]listItem, len(list))
 	for i := range list {

@@ -61,6 +61,26 @@ func parent(kind docKind, kids []doc) doc {
 	return d
 }
 
+// rigid is a doc that is never broken, unless it is too long for any line.
+func rigid(d doc) doc {
+	if d.hard || measure(&d, lineWidth/2) < 0 {
+		return d
+	}
+	var b strings.Builder
+	flatten(&d, &b)
+	return str(b.String())
+}
+
+// flatten writes a doc as it is on one line.
+func flatten(d *doc, b *strings.Builder) {
+	if d.kind == docText || d.kind == docBreak {
+		b.WriteString(d.text)
+	}
+	for i := range d.kids {
+		flatten(&d.kids[i], b)
+	}
+}
+
 // A textLine is one line of output, its comment apart so that the comments of
 // neighbouring lines can be aligned.
 type textLine struct {
