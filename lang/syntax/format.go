@@ -82,7 +82,9 @@ type entry struct {
 func (p *formatter) commentEntries(off int) (list []entry) {
 	for _, c := range p.commentsBefore(off) {
 		gap := p.newlines(p.prev, c.At.Start)
-		list = append(list, entry{d: str(c.Text), blank: gap > 1, trails: gap == 0})
+		// A comment that begins the file stands behind nothing.
+		trails := gap == 0 && p.prev > 0
+		list = append(list, entry{d: str(c.Text), blank: gap > 1, trails: trails})
 		p.prev = max(p.prev, c.At.End)
 	}
 	return list
