@@ -122,7 +122,7 @@ func evalAttention(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if out[0].Len() == 0 {
 		return out, nil
 	}
-	giveBack, err := borrow(c, t*(d+e))
+	giveBack, err := borrow(c, t*(d+e+2))
 	if err != nil {
 		return nil, err
 	}

@@ -57,17 +57,20 @@ var (
 	})
 )
 
-// indices reads an index tensor and brings each index into 0 .. size-1.
-func indices(t *tensor.T, size int, axis int) ([]int, error) {
-	out := make([]int, t.Len())
-	for i, v := range t.Ints() {
-		k, err := indexIn(t, i, v, size, axis)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = k
+// indices reads an index tensor and brings each index into 0 .. size-1. The
+// call's budget gives the memory, which giveBack returns.
+func indices(c *Call, t *tensor.T, size int, axis int) (out []int, giveBack func(), err error) {
+	if giveBack, err = borrow(c, 2*t.Len()); err != nil {
+		return nil, nil, err
 	}
-	return out, nil
+	out = make([]int, t.Len())
+	for i, v := range t.Ints() {
+		if out[i], err = indexIn(t, i, v, size, axis); err != nil {
+			giveBack()
+			return nil, nil, err
+		}
+	}
+	return out, giveBack, nil
 }
 
 // indexIn checks one index, element at of t, against the size of an axis.
@@ -98,13 +101,13 @@ func positionText(shape []int, at int) string {
 }
 
 // indexed is the axis that a bound call's attribute names, and the positions
-// along it that i lists.
-func indexed(c *Call, x, i *tensor.T) (axis int, index []int, err error) {
+// along it that i lists; see indices.
+func indexed(c *Call, x, i *tensor.T) (axis int, index []int, giveBack func(), err error) {
 	if axis, err = axisOf(c.Int("axis"), len(x.Shape)); err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
-	index, err = indices(i, x.Shape[axis], axis)
-	return axis, index, err
+	index, giveBack, err = indices(c, i, x.Shape[axis], axis)
+	return axis, index, giveBack, err
 }
 
 func inferGather(c *Call) ([]Type, error) {
@@ -120,10 +123,11 @@ func inferGather(c *Call) ([]Type, error) {
 }
 
 func evalGather(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	axis, index, err := indexed(c, in[0], in[1])
+	axis, index, giveBack, err := indexed(c, in[0], in[1])
 	if err != nil {
 		return nil, err
 	}
+	defer giveBack()
 	out := results(c)
 	takeAxis(out[0], in[0], axis, index)
 	return out, nil
@@ -140,10 +144,11 @@ func inferEmbedding(c *Call) ([]Type, error) {
 }
 
 func evalEmbedding(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	index, err := indices(in[1], in[0].Shape[0], 0)
+	index, giveBack, err := indices(c, in[1], in[0].Shape[0], 0)
 	if err != nil {
 		return nil, err
 	}
+	defer giveBack()
 	out := results(c)
 	takeAxis(out[0], in[0], 0, index)
 	return out, nil
@@ -179,19 +184,20 @@ func inferTakeAlong(c *Call) ([]Type, error) {
 // broadcast view of i, and its line of x by one of x with the axis at 0.
 func evalTakeAlong(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, i := in[0], in[1]
-	axis, index, err := indexed(c, x, i)
-	if err != nil {
-		return nil, err
-	}
-	out := results(c)
-	if out[0].Len() == 0 {
-		return out, nil
-	}
-	giveBack, err := borrow(c, 3*out[0].Len())
+	axis, index, giveBack, err := indexed(c, x, i)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack()
+	out := results(c)
+	if out[0].Len() == 0 {
+		return out, nil
+	}
+	giveMore, err := borrow(c, 3*out[0].Len())
+	if err != nil {
+		return nil, err
+	}
+	defer giveMore()
 	lines := repeated(x, out[0].Shape)
 	lines.strides[axis] = 0
 	stride := tensor.Strides(x.Shape)[axis]
@@ -260,10 +266,11 @@ func inferGatherND(c *Call) ([]Type, error) {
 
 func evalGatherND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, batch := in[0], int(c.Int("batch_dims"))
-	at, block, err := blocksAt(x, in[1], batch)
+	at, block, giveBack, err := blocksAt(c, x, in[1], batch)
 	if err != nil {
 		return nil, err
 	}
+	defer giveBack()
 	out := results(c)
 	flat := []int{x.Len() / max(block, 1), block}
 	if out[0].Len() > 0 {
@@ -274,8 +281,8 @@ func evalGatherND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // blocksAt turns coordinates into numbers of blocks of x: a block is what
 // stands behind the axes that are indexed. The leading batch axes of x count on
-// their own.
-func blocksAt(x, i *tensor.T, batch int) (at []int, block int, err error) {
+// their own. The call's budget gives the memory, which giveBack returns.
+func blocksAt(c *Call, x, i *tensor.T, batch int) (at []int, block int, giveBack func(), err error) {
 	depth := i.Shape[len(i.Shape)-1]
 	rows := 1 // of i
 	for _, n := range i.Shape[:len(i.Shape)-1] {
@@ -291,7 +298,10 @@ func blocksAt(x, i *tensor.T, batch int) (at []int, block int, err error) {
 		}
 	}
 	if depth == 0 && block == 0 {
-		return nil, 0, nil // the rows of i hold nothing, however many there are
+		return nil, 0, func() {}, nil // the rows of i hold nothing, however many there are
+	}
+	if giveBack, err = borrow(c, rows+i.Len()); err != nil {
+		return nil, 0, nil, err
 	}
 	at = make([]int, rows)
 	values := i.Ints()
@@ -303,12 +313,13 @@ func blocksAt(x, i *tensor.T, batch int) (at []int, block int, err error) {
 			axis := batch + k
 			v, err := indexIn(i, r*depth+k, values[r*depth+k], x.Shape[axis], axis)
 			if err != nil {
-				return nil, 0, err
+				giveBack()
+				return nil, 0, nil, err
 			}
 			at[r] = at[r]*x.Shape[axis] + v
 		}
 	}
-	return at, block, nil
+	return at, block, giveBack, nil
 }
 
 func inferOneHot(c *Call) ([]Type, error) {
@@ -335,10 +346,11 @@ func evalOneHot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	}
 	out := results(c)
 	_, n, inner := extent(out[0].Shape, axis)
-	index, err := indices(in[0], n, axis)
+	index, giveBack, err := indices(c, in[0], n, axis)
 	if err != nil {
 		return nil, err
 	}
+	defer giveBack()
 	on, err := numScalar(c, "on", out[0].DType)
 	if err != nil {
 		return nil, err

@@ -70,18 +70,19 @@ func checkUpdates(c *Call) error {
 
 func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, i, u := in[0], in[1], in[2]
-	axis, index, err := indexed(c, x, i)
-	if err != nil {
-		return nil, err
-	}
-	if len(index) == 0 {
-		return resultOf(c, x), nil
-	}
-	giveBack, err := borrow(c, x.Len()+3*u.Len())
+	axis, index, giveBack, err := indexed(c, x, i)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack()
+	if len(index) == 0 {
+		return resultOf(c, x), nil
+	}
+	giveMore, err := borrow(c, x.Len()+3*u.Len())
+	if err != nil {
+		return nil, err
+	}
+	defer giveMore()
 	lines := dense(x)
 	stride := lines.strides[axis]
 	lines.strides[axis] = 0
@@ -110,15 +111,16 @@ func inferScatterND(c *Call) ([]Type, error) {
 }
 
 func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	blocks, block, err := blocksAt(in[0], in[1], 0)
-	if err != nil {
-		return nil, err
-	}
-	giveBack, err := borrow(c, in[0].Len()+2*in[2].Len())
+	blocks, block, giveBack, err := blocksAt(c, in[0], in[1], 0)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack()
+	giveMore, err := borrow(c, in[0].Len()+2*in[2].Len())
+	if err != nil {
+		return nil, err
+	}
+	defer giveMore()
 	at := make([]int, 0, in[2].Len())
 	for _, b := range blocks {
 		for k := range block {

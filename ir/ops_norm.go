@@ -49,7 +49,7 @@ var (
 		Attrs: []Attr{epsAttr},
 		Infer: inferChannels,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-			return channelNorm(c, in, in[0].Shape[1]), nil
+			return channelNorm(c, in, in[0].Shape[1])
 		},
 		Sample: sampleChannels(3),
 	})
@@ -59,7 +59,7 @@ var (
 		Attrs: []Attr{{Name: "groups", Kind: KInt, Required: true, Doc: "how many groups the channels (axis 1) are split into"}, epsAttr},
 		Infer: inferGroupNorm,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-			return channelNorm(c, in, int(c.Int("groups"))), nil
+			return channelNorm(c, in, int(c.Int("groups")))
 		},
 		Sample: sampleGroupNorm,
 	})
@@ -275,15 +275,23 @@ func inferGroupNorm(c *Call) ([]Type, error) {
 
 // blocks calls f with each run of n elements of x, widened, its number and a
 // place for the results.
-func blocks(c *Call, x *tensor.T, n int, f func(i int, dst, src []float64)) []*tensor.T {
+func blocks(c *Call, x *tensor.T, n int, f func(i int, dst, src []float64)) ([]*tensor.T, error) {
 	out := results(c)
+	if x.Len() == 0 {
+		return out, nil // n may be large all the same
+	}
+	giveBack, err := borrow(c, 2*n)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	src, dst := make([]float64, n), make([]float64, n)
-	for i := 0; n > 0 && i < x.Len()/n; i++ {
+	for i := range x.Len() / n {
 		x.LoadFloats(src, i*n)
 		f(i, dst, src)
 		out[0].StoreFloats(i*n, dst)
 	}
-	return out
+	return out, nil
 }
 
 func evalBatchNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -298,7 +306,7 @@ func evalBatchNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			dst[j] = (v - mean[ch]) / root
 		}
 		affineAll(dst, weight, bias, ch)
-	}), nil
+	})
 }
 
 // affineAll applies one element of weight and bias to a whole channel.
@@ -317,7 +325,7 @@ func affineAll(dst, weight, bias []float64, ch int) {
 
 // channelNorm normalises groups of neighbouring channels; with as many groups
 // as channels, each by itself.
-func channelNorm(c *Call, in []*tensor.T, groups int) []*tensor.T {
+func channelNorm(c *Call, in []*tensor.T, groups int) ([]*tensor.T, error) {
 	x, eps := in[0], c.Float("eps")
 	weight, bias := floatsOf(in, 1), floatsOf(in, 2)
 	channels := x.Shape[1]

@@ -224,7 +224,7 @@ func (f pooling[W]) pool(c *Call, out, x *tensor.T, axes []spatial, finish func(
 		}
 		return nil
 	}
-	giveBack, err := borrow(c, size)
+	giveBack, err := borrow(c, size+places)
 	if err != nil {
 		return err
 	}

@@ -163,8 +163,16 @@ func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) 
 	if rows.perm != nil {
 		res = rows.t // each row is read before its results are stored
 	}
+	if res.Len() == 0 {
+		return out, nil // a row may be long all the same
+	}
+	giveRows, err := borrow(c, 2*rows.m)
+	if err != nil {
+		return nil, err
+	}
+	defer giveRows()
 	src, dst := make([]W, rows.m), make([]W, rows.m)
-	for i := 0; i < rows.n && rows.m > 0; i++ {
+	for i := range rows.n {
 		if (i%chunk == 0 || rows.m > chunk) && c.Budget.stop() != nil {
 			break // Evaluate asks again
 		}

@@ -66,6 +66,14 @@ func TestMovesKeepToBudget(t *testing.T) {
 		{ir.Sort, nil, []*tensor.T{x}, true},
 		{ir.TakeAlong, map[string]ir.Lit{"axis": ir.IntLit(2)}, []*tensor.T{x, i}, false},
 		{ir.Scatter, map[string]ir.Lit{"axis": ir.IntLit(2)}, []*tensor.T{x, i, x}, false},
+		{ir.Gather, nil, []*tensor.T{x.Reshape(160000), i}, false},
+		{ir.Embedding, nil, []*tensor.T{x.Reshape(160000, 1), i}, false},
+		{ir.GatherND, nil, []*tensor.T{x.Reshape(160000), i.Reshape(160000, 1)}, false},
+		{ir.OneHot, map[string]ir.Lit{"n": ir.DimLit(ir.N(2))}, []*tensor.T{i}, false},
+		{ir.Softmax, map[string]ir.Lit{"axis": ir.IntLit(2)}, []*tensor.T{x}, false},
+		{ir.CumSum, map[string]ir.Lit{"axis": ir.IntLit(0)}, []*tensor.T{x.Reshape(160000)}, false},
+		{ir.LayerNorm, nil, []*tensor.T{x.Reshape(160000)}, false},
+		{ir.InstanceNorm, nil, []*tensor.T{x}, false},
 	} {
 		c := &ir.Call{Op: test.op, Attrs: test.op.Defaults()}
 		for k, a := range test.op.Attrs {
