@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"os"
 	"os/exec"
 	"testing"
 )
@@ -18,7 +19,9 @@ func TestPrograms(t *testing.T) {
 		t.Skip("needs the go command")
 	}
 	for dir, want := range programs {
-		out, err := exec.Command(tool, "run", dir).CombinedOutput()
+		run := exec.Command(tool, "run", dir)
+		run.Env = append(os.Environ(), "GOFLAGS=") // those of the test's own run are not meant for it
+		out, err := run.CombinedOutput()
 		if err != nil || string(out) != want {
 			t.Errorf("go run %s prints %q (%v), not %q", dir, out, err, want)
 		}
