@@ -244,7 +244,8 @@ func (e *elaborator) dimVars(f funcVal, s *signature, params map[string]*syntax.
 		}
 		for _, x := range t.Dims {
 			freeNames(x, func(n *syntax.NameExpr) {
-				if params[n.Name] != nil || e.isConstant(f.in, n.Name) {
+				_, dtype := dtypeWord(n.Name) // evaluation tells that it is no size
+				if dtype || params[n.Name] != nil || e.isConstant(f.in, n.Name) {
 					return
 				}
 				if first[n.Name] == nil {

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"strings"
+
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -201,7 +203,7 @@ func (p *parser) optional(lex *lexer.PeekingLexer, x Expr, first bool) (Postfix,
 
 func (p *parser) dotError(lex *lexer.PeekingLexer) error {
 	e := p.expected(lex, "a name after the point")
-	if before := p.before(p.before(*lex.Peek())); before.Type == tNumber {
+	if before := p.before(p.before(*lex.Peek())); before.Type == tNumber && !strings.ContainsAny(before.Value, ".eExX") {
 		return e.help("a float has a digit behind its point: " + before.Value + ".0")
 	}
 	return e

@@ -183,6 +183,7 @@ var tokenSlips = []tokenSlip{
 	{finds(tPlus, "an expression"), "a number is positive without a sign"},
 	{finds(tAssign, "an expression"), "an assignment is not an expression"},
 	{finds(tEllipsis, "an expression"), "... stands in shapes and subscripts only"},
+	{dtypeBefore(tColon), "the name of a dtype is not free to name something else"},
 	{finds(tColon, ", or )"), "an argument is named with =: f(x, axis=0)"},
 }
 
@@ -220,6 +221,10 @@ func operatorAt(want string) func(slipPlace) bool {
 }
 
 // decimalAt fits the point of .5 where a text was expected.
+func dtypeBefore(typ lexer.TokenType) func(slipPlace) bool {
+	return func(at slipPlace) bool { return at.prev.Type == tDType && at.found.Type == typ }
+}
+
 func decimalAt(want string) func(slipPlace) bool {
 	return func(at slipPlace) bool { return at.want == want && at.found.Type == tDot && at.next.Type == tNumber }
 }
