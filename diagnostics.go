@@ -118,6 +118,23 @@ func runError(err error) error {
 	return asDiagnostics(err)
 }
 
+// excerpt lays the errors of a run beside the script that they come from.
+func (p *Program) excerpt(err error) error {
+	var ds Diagnostics
+	if p.script == nil || !errors.As(err, &ds) {
+		return err
+	}
+	shown := make(Diagnostics, len(ds)) // runs may share an error
+	for i, d := range ds {
+		copied := *d
+		if d.Span.Src == nil && d.Loc.File == p.script.Name {
+			copied.Span = p.script.Word(d.Loc.Line, d.Loc.Col)
+		}
+		shown[i] = &copied
+	}
+	return shown
+}
+
 // asDiagnostics makes any error a list; nil stays nil.
 func asDiagnostics(err error) Diagnostics {
 	var list Diagnostics

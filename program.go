@@ -10,6 +10,7 @@ import (
 
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang"
 )
@@ -23,6 +24,7 @@ type Program struct {
 	read     func(path string) ([]byte, error)
 	weights  map[string]*Tensor // by parameter path
 	opts     Options
+	script   *diag.Source // whose lines errors of a run show; nil: there is none
 	warnings Diagnostics
 	compiled *bytecode.Program // of a compiled file without symbolic dimensions
 	plans    planCache
@@ -58,6 +60,9 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	p := &Program{defaults: g.Defaults, read: c.text.read, opts: c.opts, warnings: c.warnings}
 	if c.opts.MaxMemory == 0 {
 		p.opts.MaxMemory = defaultMemory()
+	}
+	if c.unit != nil {
+		p.script = c.unit.File.Src
 	}
 	p.plans.memory.Limit = p.opts.MaxMemory
 	err := p.bindWeights(c, g.Func)
@@ -114,7 +119,7 @@ func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[strin
 	}
 	results, err := p.run(ctx, args)
 	if err != nil {
-		return nil, runError(err)
+		return nil, p.excerpt(runError(err))
 	}
 	out := make(map[string]*Tensor, len(results))
 	for i, r := range results {

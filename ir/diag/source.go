@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,6 +44,28 @@ func (s *Source) starts() []int {
 	}
 	return s.lines
 }
+
+// Word returns the span of what begins at a line and a column, both counted
+// from 1: a name, else one character. Outside the text it is nowhere.
+func (s *Source) Word(line, col int) Span {
+	starts := s.starts()
+	if line < 1 || line > len(starts) || col < 1 {
+		return Span{}
+	}
+	begin, end := s.line(line - 1)
+	rest := []rune(s.Text[begin:end])
+	if col > len(rest) {
+		return Span{}
+	}
+	length := 1
+	for length < len(rest[col-1:]) && isWord(rest[col-1]) && isWord(rest[col-1+length]) {
+		length++
+	}
+	at := begin + len(string(rest[:col-1]))
+	return Span{s, at, at + len(string(rest[col-1:col-1+length]))}
+}
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // lineOf returns which line, from 0, holds an offset.
 func (s *Source) lineOf(offset int) int {
