@@ -117,6 +117,10 @@ const (
 	maxDepth         = 20_000 // nested expressions, statements and calls
 	maxCalls         = 1_000  // calls inside calls
 	maxRegions       = 200    // run-time loops and ifs inside each other
+
+	// What an instance counts, by the memory that it stays in.
+	instanceSteps = 64
+	memberSteps   = 8
 )
 
 // step counts work done at a place. It is false when the compilation has to

@@ -125,7 +125,28 @@ func (e *elaborator) list(x *syntax.ListExpr) value {
 	if failed {
 		return poison{}
 	}
-	return listVal{elems: elems, node: x}
+	return e.listOf(elems, x, x.Span())
+}
+
+// listOf makes a list. Lists share what is in them: one that holds another list
+// twice takes no room, but to read it takes as long as to read that list twice.
+// So a list counts with all that it holds.
+func (e *elaborator) listOf(elems []value, node *syntax.ListExpr, at diag.Span) value {
+	size := sizeOf(elems)
+	if !e.step(at, size) {
+		return poison{}
+	}
+	return listVal{elems: elems, size: size, node: node}
+}
+
+func sizeOf(elems []value) int {
+	n := len(elems)
+	for _, el := range elems {
+		if inner, ok := el.(listVal); ok {
+			n += inner.size
+		}
+	}
+	return n
 }
 
 // comprehension unrolls [e for v in range].
@@ -146,7 +167,7 @@ func (e *elaborator) comprehension(x *syntax.ComprehensionExpr) value {
 	if !ok || failed {
 		return poison{}
 	}
-	return listVal{elems: elems}
+	return e.listOf(elems, nil, x.Span())
 }
 
 // ifExpr chooses when the program is compiled.

@@ -147,7 +147,7 @@ func (e *elaborator) fitResults(f *syntax.FuncDecl, want []wantedResult, out []o
 	case len(vals) == 1:
 		return vals[0]
 	}
-	return listVal{elems: vals, tuple: true}
+	return listVal{elems: vals, size: sizeOf(vals), tuple: true}
 }
 
 // wrongCount reports more or fewer values than the head declares.

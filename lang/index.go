@@ -139,6 +139,7 @@ func (e *elaborator) listSlice(l listVal, s syntax.Subscript) value {
 	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
 		out.elems = append(out.elems, l.elems[i])
 	}
+	out.size = sizeOf(out.elems)
 	return out
 }
 

@@ -102,6 +102,15 @@ func TestLimits(t *testing.T) {
 		b.WriteString(call)
 		return b.String()
 	}
+	// holding declares names each of which holds the one before it twice.
+	holding := func(first, twice string) string {
+		var b strings.Builder
+		b.WriteString(first)
+		for i := 1; i < 60; i++ {
+			b.WriteString(strings.NewReplacer("NEW", fmt.Sprint(i), "OLD", fmt.Sprint(i-1)).Replace(twice))
+		}
+		return b.String()
+	}
 	nested := func(open, inner, shut string, n int) string {
 		return strings.Repeat(open, n) + inner + strings.Repeat(shut, n)
 	}
@@ -114,6 +123,11 @@ func TestLimits(t *testing.T) {
 		return b.String()
 	}
 	cases := map[string]struct{ src, code string }{
+		"doubling lists":  {holding("const c0 = [1, 1]\n", "const cNEW = [cOLD, cOLD]\n"), "limit"},
+		"doubling slices": {holding("const c0 = [1, 1]\n", "const cNEW = [cOLD[:], cOLD[:]]\n"), "limit"},
+		"doubling rounds": {holding("const c0 = [1, 1]\n", "const cNEW = [cOLD for i in 0..2]\n"), "limit"},
+		"doubling modules": {holding("module M0() { param w: f32[4] }\n", "module MNEW() {\n    a = MOLD()\n    b = MOLD()\n}\n") +
+			"m = M59()\n", "limit"},
 		"doubling":        {doubling("graph main(x: f32[4]) -> f32[4] { return f59(x) }\n"), "limit"},
 		"endless loop":    {"graph main(x: f32[4]) -> f32[4] {\n    for i in 0..9_000_000_000_000 { x = x + 1 }\n    return x\n}\n", "limit"},
 		"idle loop":       {"graph main(x: f32[4]) -> f32[4] {\n    for i in 0..9_000_000_000_000 { y = i }\n    return x\n}\n", "limit"},

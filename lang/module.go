@@ -103,6 +103,9 @@ func (e *elaborator) construct(inst *instance, ops []operand) bool {
 	if !ok {
 		return false
 	}
+	if !e.step(inst.decl.At, instanceSteps+memberSteps*len(inst.decl.Members)) {
+		return false
+	}
 	e.declare(inst.space, inst.decl.Members)
 	for _, d := range inst.space.order {
 		switch d.decl.(type) {

@@ -42,6 +42,7 @@ type (
 	// an operand it takes the operand's.
 	listVal struct {
 		elems  []value
+		size   int              // elements, those of the lists in it counted each time
 		node   *syntax.ListExpr // nil when it was not written as a list
 		label  string           // the name under which it was bound
 		strong bool
