@@ -46,23 +46,32 @@ type compilation struct {
 	warnings Diagnostics
 }
 
-// load reads a source up to the IR of its graphs.
+// load reads a source up to the IR of its graphs. What fails holds nothing open.
 func load(src Source, opts Options) (*compilation, error) {
 	t, err := src.open()
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
 	c := &compilation{opts: opts, text: t}
-	switch {
+	if err := c.read(); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// read makes the IR of the graphs by the kind of the source.
+func (c *compilation) read() error {
+	switch t := c.text; {
 	case t.file != nil:
-		return c, c.parse(diag.NewSource(t.name, t.file.IR))
+		return c.parse(diag.NewSource(t.name, t.file.IR))
 	case t.graph != nil:
 		c.graphs = []*lang.Graph{{Name: t.name, Func: t.graph.finish()}}
-		return c, nil
+		return nil
 	case t.isIR():
-		return c, c.parse(t.source())
+		return c.parse(t.source())
 	}
-	return c, c.elaborate()
+	return c.elaborate()
 }
 
 // parse reads IR text.
@@ -142,16 +151,12 @@ func (c *compilation) pick() (*lang.Graph, error) {
 
 // optimise runs the passes over a copy of a graph's function.
 func (c *compilation) optimise(f *ir.Func) (*ir.Func, error) {
-	return optimise(f, c.opts)
-}
-
-func optimise(f *ir.Func, opts Options) (*ir.Func, error) {
-	level, ok := passes.ParseLevel(string(opts.level()))
+	level, ok := passes.ParseLevel(string(c.opts.level()))
 	if !ok {
-		return nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", opts.Level), Helps: []string{"levels are O0 and O2"}}}
+		return nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", c.opts.Level), Helps: []string{"levels are O0 and O2"}}}
 	}
 	f, _ = f.Clone()
-	if _, err := passes.Run(f, passes.Options{Level: level, Verify: opts.Verify, MaxBytes: opts.MaxMemory}); err != nil {
+	if _, err := passes.Run(f, passes.Options{Level: level, Verify: c.opts.Verify, MaxBytes: c.opts.MaxMemory}); err != nil {
 		return nil, asDiagnostics(err)
 	}
 	return f, nil

@@ -2,6 +2,7 @@ package npu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,6 +57,7 @@ func (c *compilation) program() (*Program, error) {
 	return p, nil
 }
 
+// build makes the program of a graph. What fails holds no weights open.
 func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	p := &Program{defaults: g.Defaults, read: c.text.read, opts: c.opts, warnings: c.warnings}
 	if c.opts.MaxMemory == 0 {
@@ -66,18 +68,26 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	}
 	p.plans.memory.Limit = p.opts.MaxMemory
 	err := p.bindWeights(c, g.Func)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = p.take(c, g.Func)
 	}
-	if c.text.file != nil {
-		// The graph is optimised already; its bytecode fits it as it stands.
-		p.fn, p.compiled = g.Func, c.text.file.Program
-		p.defaults = savedDefaults(c.text.file, g.Func)
-	} else if p.fn, err = c.optimise(g.Func); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
 	p.release = append(p.release, func() error { c.close(); return nil })
 	return p, nil
+}
+
+// take sets the program's function: of a compiled file as it stands, with its
+// bytecode and defaults, else optimised.
+func (p *Program) take(c *compilation, f *ir.Func) (err error) {
+	if c.text.file == nil {
+		p.fn, err = c.optimise(f)
+		return err
+	}
+	p.fn, p.compiled = f, c.text.file.Program
+	p.defaults = savedDefaults(c.text.file, f)
+	return nil
 }
 
 // Warnings returns what the compiler noticed and did not refuse.

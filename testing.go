@@ -104,6 +104,6 @@ func (r *testRunner) compile(f *ir.Func) (*Program, error) {
 
 func (r *testRunner) close() {
 	for _, p := range r.programs {
-		p.plans.close()
+		p.Close()
 	}
 }

@@ -1,7 +1,6 @@
 package npu
 
 import (
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -88,7 +87,7 @@ func (p *Program) bindWeights(c *compilation, f *ir.Func) error {
 	})
 	if err := ds.Err(); err != nil {
 		helpMissing(ds, set)
-		return errors.Join(err, p.Close())
+		return err
 	}
 	p.weights = values
 	p.warnings = append(p.warnings, ds...)

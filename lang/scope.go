@@ -2,7 +2,6 @@ package lang
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -255,7 +254,13 @@ func (e *elaborator) visible(callable bool) []string {
 			names = append(names, n)
 		}
 	}
-	for s := e.act.in; s != nil; s = s.outer {
+	return e.act.in.visible(names, callable)
+}
+
+// visible adds to the names of locals those of a module, its file and, where a
+// call may stand, the built-in functions; sorted, each once.
+func (s *space) visible(names []string, callable bool) []string {
+	for ; s != nil; s = s.outer {
 		for n := range s.args {
 			names = append(names, n)
 		}
@@ -266,6 +271,6 @@ func (e *elaborator) visible(callable bool) []string {
 	if callable {
 		names = append(names, builtinNames()...)
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	return slices.Compact(names)
 }

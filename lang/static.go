@@ -111,17 +111,5 @@ func (r *resolver) visible(callable bool) []string {
 			names = append(names, n)
 		}
 	}
-	for s := r.space; s != nil; s = s.outer {
-		for n := range s.args {
-			names = append(names, n)
-		}
-		for n := range s.decls {
-			names = append(names, n)
-		}
-	}
-	if callable {
-		names = append(names, builtinNames()...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return r.space.visible(names, callable)
 }
