@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/npulang/npu"
+	"github.com/npulang/npu/codegen/bytecode"
 )
 
 // TestRelease: whatever ends a compilation or a test gives the files back that
@@ -50,7 +51,14 @@ func TestRelease(t *testing.T) {
 	if _, err := npu.Compile(npu.File(script), npu.Options{Level: "O9"}); err == nil {
 		t.Error("a level that is not there compiles")
 	}
-	for _, file := range []string{weights, compiled} {
+	refused := filepath.Join(dir, "refused.npuc")
+	if err := (&bytecode.File{IR: "func @main("}).Save(refused); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := npu.Compile(npu.File(refused), npu.Options{}); err == nil {
+		t.Error("a compiled file with half a function compiles")
+	}
+	for _, file := range []string{weights, compiled, refused} {
 		if mapped(t, file) {
 			t.Errorf("%s is still mapped", filepath.Base(file))
 		}
