@@ -38,7 +38,7 @@ func NewSet(user []*rewrite.Rule) (*Set, diag.List) {
 		}
 		seen[r.Name] = r.Pos
 		s.rules = append(s.rules, r)
-		for _, op := range r.Match.Roots() {
+		for _, op := range r.Roots() {
 			s.byRoot[op] = append(s.byRoot[op], r)
 		}
 	}

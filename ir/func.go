@@ -134,15 +134,15 @@ func (f *Func) require(c *Call) {
 		}
 	}
 	for _, a := range as {
-		if !slices.ContainsFunc(f.Asserts, a.follows) {
+		if !slices.ContainsFunc(f.Asserts, a.Follows) {
 			a.What = c.Op.Name
 			f.Asserts = append(f.Asserts, a)
 		}
 	}
 }
 
-// follows reports whether a says no more than b.
-func (a Assert) follows(b Assert) bool {
+// Follows reports whether a says no more than b.
+func (a Assert) Follows(b Assert) bool {
 	if a.Rel != b.Rel || !a.Right.Equal(b.Right) {
 		return false
 	}

@@ -3,35 +3,106 @@ package passes
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/passes/rewrite"
 )
 
-// A Pass is one row of the pipeline.
+// A Pass is one row of the pipeline: it applies a table of rules, or it runs code
+// of its own.
 type Pass struct {
 	Name  string
 	Doc   string // one line: what is different afterwards
 	Level Level  // the lowest level that runs it
 
-	// Run rewrites one function. The manager calls it for the graph and for each
+	// Rules are applied until none matches; see sweep.
+	Rules func(*Options) []*rewrite.Rule
+	// Code rewrites one function. The manager calls it for the graph and for each
 	// region inside, outer ones first; a pass never looks into regions itself.
 	// It asks the trace before each rewrite, and leaves what the trace refuses.
-	Run func(*ir.Func, *Trace)
+	Code func(*ir.Func, *Trace)
 }
 
 // Pipeline holds every pass, in the order in which they run.
 var Pipeline = []Pass{
-	{"fold-const", "operators whose arguments are all constants are constants", O1, foldConst},
-	{"merge-equal", "what is computed twice is computed once (cse)", O1, mergeEqual},
-	{"drop-dead", "what no result needs is gone (dce)", O1, dropDead},
+	{"fold-const", "operators whose arguments are all constants are constants", O1, nil, foldConst},
+	{"merge-equal", "what is computed twice is computed once (cse)", O1, nil, mergeEqual},
+	{"user-rules", "the user's rewrites are applied", O1, userRules, nil},
+	{"canonicalise", "of several ways to write one thing one is left", O1, table(canonicalRules), nil},
+	{"simplify", "algebra that is exact, casts and moves that cancel out", O1, table(algebraRules, castRules, shapeRules, sliceRules), nil},
+	{"raise", "what exporters take apart is one operator again", O1, table(raiseRules), nil},
+	{"sink-transposes", "transposes meet, cancel out, or ride in a product", O1, table(transposeRules), nil},
+	{"merge-products", "fewer and larger products", O1, table(productRules), nil},
+	{"fold-again", "what the rules have left constant is computed", O1, nil, foldConst},
+	{"merge-again", "what the rules have made equal is computed once", O1, nil, mergeEqual},
+	{"drop-dead", "what no result needs is gone (dce)", O1, nil, dropDead},
+	{"fuse", "operators share kernels", O2, nil, fuse},
+	{"decompose", "composed operators are taken apart, for targets without them", Asked, table(decomposeRules), nil},
 }
 
 // order documents why a pass stands before another; a test checks that it does.
 var order = []struct{ Before, After, Why string }{
 	{"fold-const", "merge-equal", "folding makes equal constants out of unequal expressions"},
-	{"fold-const", "drop-dead", "a folded operator leaves arguments that nothing reads"},
-	{"merge-equal", "drop-dead", "the second of two equal values is dead once its readers are moved"},
+	{"merge-equal", "raise", "a decomposed form reads one value in several places; written twice, it is none"},
+	{"user-rules", "canonicalise", "a user's pattern means what the script says, not what the compiler makes of it"},
+	{"canonicalise", "raise", "patterns are written for the canonical form only"},
+	{"simplify", "raise", "casts and reshapes that do nothing stand between the parts of a form"},
+	{"raise", "sink-transposes", "attention is found with its transposes around it"},
+	{"merge-products", "fold-again", "products side by side have their constant weights joined"},
+	{"fold-again", "drop-dead", "a folded operator leaves arguments that nothing reads"},
+	{"merge-again", "drop-dead", "the second of two equal values is dead once its readers are moved"},
+	{"drop-dead", "fuse", "a reader that is dead would keep a value from being fused"},
+}
+
+// table makes the rules of a row of one or more tables.
+func table(tables ...func() []*rewrite.Rule) func(*Options) []*rewrite.Rule {
+	all := sync.OnceValue(func() []*rewrite.Rule {
+		var rules []*rewrite.Rule
+		for _, t := range tables {
+			rules = append(rules, t()...)
+		}
+		return rules
+	})
+	return func(*Options) []*rewrite.Rule { return all() }
+}
+
+func userRules(o *Options) []*rewrite.Rule { return o.Rules }
+
+// fuse hands the function to package fusion, which lies above this one.
+func fuse(f *ir.Func, t *Trace) {
+	if t.Options.Fuse != nil {
+		t.Options.Fuse(f, t)
+	}
+}
+
+func (p *Pass) run(f *ir.Func, t *Trace) {
+	if p.Code != nil {
+		p.Code(f, t)
+		return
+	}
+	sweep(f, t, p.Rules(t.Options))
+}
+
+// A RuleRow is a rule of the compiler's own with the pass that applies it.
+type RuleRow struct {
+	Pass string
+	Rule *rewrite.Rule
+}
+
+// Rules lists the compiler's own rewrites in the order of the pipeline.
+func Rules() []RuleRow {
+	var rows []RuleRow
+	for _, p := range Pipeline {
+		if p.Rules == nil {
+			continue
+		}
+		for _, r := range p.Rules(&Options{}) {
+			rows = append(rows, RuleRow{p.Name, r})
+		}
+	}
+	return rows
 }
 
 // Level says how much is done to a program.
@@ -42,9 +113,10 @@ const (
 	O0                   // what correctness needs, and no more
 	O1                   // simplification, one operator at a time
 	O2                   // fusion as well
+	Asked                // of a pass: it runs only if Options.Passes names it
 )
 
-var levelNames = []string{"O2", "O0", "O1", "O2"}
+var levelNames = []string{"O2", "O0", "O1", "O2", "asked"}
 
 func (l Level) String() string { return levelNames[l] }
 
@@ -76,7 +148,7 @@ func Names() []string {
 }
 
 // selected lists the rows to run: those of the level, or the named ones in the
-// order in which they are named.
+// order in which they are named, up to the last one that is asked for.
 func (o *Options) selected() ([]*Pass, error) {
 	var rows []*Pass
 	if o.Passes == nil {
@@ -85,7 +157,6 @@ func (o *Options) selected() ([]*Pass, error) {
 				rows = append(rows, &Pipeline[i])
 			}
 		}
-		return rows, nil
 	}
 	for _, name := range o.Passes {
 		p := lookup(name)
@@ -94,7 +165,35 @@ func (o *Options) selected() ([]*Pass, error) {
 		}
 		rows = append(rows, p)
 	}
-	return rows, nil
+	return o.until(rows)
+}
+
+// until cuts the rows behind the last one of the name that is asked for.
+func (o *Options) until(rows []*Pass) ([]*Pass, error) {
+	if o.Until == "" {
+		return rows, nil
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		if rows[i].Name == o.Until {
+			return rows[:i+1], nil
+		}
+	}
+	if lookup(o.Until) == nil {
+		return nil, unknown(o.Until)
+	}
+	return nil, &diag.Diagnostic{
+		Code: "wrong-arguments", Message: fmt.Sprintf("pass %s does not run here", o.Until),
+		Notes: []string{"those that run are " + strings.Join(namesOf(rows), ", ")},
+		Helps: []string{"name it with --passes, or choose another level"},
+	}
+}
+
+func namesOf(rows []*Pass) []string {
+	names := make([]string, len(rows))
+	for i, p := range rows {
+		names[i] = p.Name
+	}
+	return names
 }
 
 func lookup(name string) *Pass {

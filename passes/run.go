@@ -6,16 +6,28 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/passes/rewrite"
 )
 
-// Options choose what Run does. The zero value runs the passes of level O2.
+// Options choose what Run does. The zero value runs the passes of level O2,
+// without fusion, which Fuse hands in.
 type Options struct {
 	Level  Level
 	Passes []string // not nil: run exactly these, in this order
+	Until  string   // not empty: the last pass to run
 	Verify bool     // check the function after each pass
 
+	// Rules are a user's rewrites, for the pass user-rules.
+	Rules []*rewrite.Rule
+	// Enabled, if not nil, says whether the rule of that name takes part.
+	Enabled func(rule string) bool
+	// FastMath lets rules take part that take a Liberty.
+	FastMath bool
+	// Fuse does the work of the pass fuse; nil: nothing is fused.
+	Fuse func(*ir.Func, *Trace)
+
 	// Fuel, if not 0, is the number of rewrites after which the rest is left as
-	// it is: what a search for a wrong rewrite turns.
+	// it is: what a search for a wrong rewrite turns. Negative: there are none.
 	Fuel int
 	// MaxBytes, if not 0, bounds what folding may add to the function, below the
 	// bound that it has of its own.
@@ -31,12 +43,23 @@ type Report struct {
 	Stats    []Stat // one for each pass that ran
 }
 
+// Within is the largest tolerance that a rule has used; 0: results are the same
+// bit for bit.
+func (r *Report) Within() float64 {
+	most := 0.0
+	for i := range r.Rewrites {
+		most = max(most, r.Rewrites[i].Within)
+	}
+	return most
+}
+
 // A Rewrite is one change, in the order in which they were made.
 type Rewrite struct {
-	Pass  string
-	Rule  string
-	Value string   // the printed name of the value that was rewritten, before the pass
-	Pos   diag.Loc // where the source computes it
+	Pass   string
+	Rule   string
+	Value  string   // the printed name of the value that was rewritten, before the pass
+	Pos    diag.Loc // where the source computes it
+	Within float64  // how far the rule lets results be off; 0: not a bit
 }
 
 // A Stat is what one pass did.
@@ -48,17 +71,21 @@ type Stat struct {
 }
 
 // Run applies the passes to f and the regions inside, in place. The error is of
-// the user's making (an unknown pass) or, with Options.Verify, the report of a
-// pass that broke the function.
+// the user's making (an unknown pass, a rule without end) or, with
+// Options.Verify, the report of a pass that broke the function.
 func Run(f *ir.Func, o Options) (*Report, error) {
 	rows, err := o.selected()
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{fuel: o.Fuel, limited: o.Fuel != 0, folded: newFoldBudget(o.MaxBytes)}
+	t := &Trace{Options: &o, fuel: max(o.Fuel, 0), limited: o.Fuel != 0, folded: newFoldBudget(o.MaxBytes)}
 	report := &Report{}
 	for _, p := range rows {
-		report.Stats = append(report.Stats, t.apply(p, f))
+		report.Stats = append(report.Stats, t.run(p, f))
+		report.Rewrites = t.rewrites
+		if r := t.endless; r != nil && (o.Verify || r.Pos != (diag.Loc{})) {
+			return report, endless(r)
+		}
 		if o.Verify {
 			if err := ir.Verify(f); err != nil {
 				return report, fmt.Errorf("after pass %s: %w", p.Name, err)
@@ -68,16 +95,23 @@ func Run(f *ir.Func, o Options) (*Report, error) {
 			o.After(p.Name, f)
 		}
 	}
-	report.Rewrites = t.rewrites
 	return report, nil
 }
 
-func (t *Trace) apply(p *Pass, f *ir.Func) Stat {
+func endless(r *rewrite.Rule) error {
+	return &diag.Diagnostic{
+		Code: "limit", Loc: r.Pos, Subject: r.Name,
+		Message: "the rule does not come to an end: what it makes is rewritten again and again",
+		Helps:   []string{"let the replacement be something that no rule matches, or add a test with where"},
+	}
+}
+
+func (t *Trace) run(p *Pass, f *ir.Func) Stat {
 	s := Stat{Pass: p.Name, Before: size(f)}
 	start, made := time.Now(), len(t.rewrites)
 	for _, g := range functions(f) {
 		t.enter(p, g)
-		p.Run(g, t)
+		p.run(g, t)
 	}
 	s.Time = time.Since(start)
 	s.Rewrites = len(t.rewrites) - made

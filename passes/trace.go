@@ -1,16 +1,24 @@
 package passes
 
-import "github.com/npulang/npu/ir"
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/passes/rewrite"
+)
 
 // A Trace records the rewrites of one run, and stops them when the fuel is
 // spent. Statistics, the report page, the directives of golden files and the
 // search for a wrong rewrite all read this one list.
 type Trace struct {
+	Options *Options // of the run
+
 	rewrites []Rewrite
 	fuel     int
 	limited  bool
 
 	folded foldBudget
+
+	last    *rewrite.Rule // applied last
+	endless *rewrite.Rule // that did not come to an end
 
 	pass  *Pass // running now
 	fn    *ir.Func
@@ -22,14 +30,43 @@ func (t *Trace) enter(p *Pass, f *ir.Func) { t.pass, t.fn, t.names = p, f, nil }
 // Rewrite records that a rule changes v, and reports whether it may: false
 // means that v has to stay as it is. A pass puts a new body in place only when
 // it is through, so that the names are those from before it.
-func (t *Trace) Rewrite(rule string, v *ir.Value) bool {
+func (t *Trace) Rewrite(rule string, v *ir.Value) bool { return t.record(rule, v, 0) }
+
+func (t *Trace) record(rule string, v *ir.Value, within float64) bool {
 	if t.limited && t.fuel == 0 {
 		return false
 	}
 	t.fuel--
+	t.rewrites = append(t.rewrites, Rewrite{t.pass.Name, rule, t.name(v), v.Pos, within})
+	return true
+}
+
+// name is the printed name of v before the pass.
+func (t *Trace) name(v *ir.Value) string {
 	if t.names == nil {
 		t.names = t.fn.Names()
 	}
-	t.rewrites = append(t.rewrites, Rewrite{t.pass.Name, rule, t.names[v], v.Pos})
+	return t.names[v]
+}
+
+// apply records that a rule makes a change of v, and reports whether it may.
+// What is made anew goes by the name of what it stands for.
+func (t *Trace) apply(r *rewrite.Rule, v *ir.Value, c *rewrite.Change) bool {
+	if !t.record(r.Name, v, r.Within) {
+		return false
+	}
+	t.last = r
+	name := t.name(v)
+	for _, n := range c.Made {
+		t.names[n] = name
+	}
 	return true
+}
+
+// allows reports whether the options of the run let a rule take part.
+func (t *Trace) allows(r *rewrite.Rule) bool {
+	if r.Liberty != "" && !t.Options.FastMath {
+		return false
+	}
+	return t.Options.Enabled == nil || t.Options.Enabled(r.Name)
 }

@@ -72,6 +72,30 @@ func (m Mismatch) String() string {
 // within tol. It returns nil if they agree: test that before making an error of
 // it, a nil *Difference in an error is not a nil error.
 func Compare(got, want *T, tol Tolerance) *Difference {
+	return compare(got, want, tol, 1)
+}
+
+// CompareWhole is Compare with the tolerance taken of the largest finite element
+// of want, at least 1, instead of each element's own size: what holds of sums
+// whose terms cancel.
+func CompareWhole(got, want *T, tol Tolerance) *Difference {
+	return compare(got, want, tol, max(1, want.largest()))
+}
+
+// largest is the size of the largest finite element; 0 if there is none.
+func (t *T) largest() float64 {
+	most := 0.0
+	if t.DType.IsFloat() {
+		for i := range t.Len() {
+			if f := math.Abs(t.FloatAt(i)); f > most && !math.IsInf(f, 1) {
+				most = f
+			}
+		}
+	}
+	return most
+}
+
+func compare(got, want *T, tol Tolerance, least float64) *Difference {
 	if got.DType != want.DType {
 		return &Difference{Reason: fmt.Sprintf("dtypes differ: got %s, want %s", got.Type(), want.Type())}
 	}
@@ -81,7 +105,7 @@ func Compare(got, want *T, tol Tolerance) *Difference {
 	if bytes.Equal(got.Data, want.Data) {
 		return nil
 	}
-	c := comparison{got: got, want: want, tol: float64(tol), worst: -1}
+	c := comparison{got: got, want: want, tol: float64(tol), least: least, worst: -1}
 	compareBy[got.DType.Kind()](&c)
 	return c.difference()
 }
@@ -90,6 +114,7 @@ func Compare(got, want *T, tol Tolerance) *Difference {
 type comparison struct {
 	got, want *T
 	tol       float64
+	least     float64 // the size of which the tolerance is taken at least
 
 	count, first, worst int
 	firstBy, worstBy    float64
@@ -123,7 +148,7 @@ func compareAs[W wide](load func(*T, []W, int), distance func(a, b W) float64) f
 // note records element i, which is off by a distance from a value of the
 // given size, if that is too much.
 func (c *comparison) note(i int, by, size float64) {
-	allowed := c.tol * math.Max(1, size)
+	allowed := c.tol * math.Max(c.least, size)
 	if math.IsNaN(by) {
 		return // NaN against NaN
 	}

@@ -21,14 +21,17 @@
 //   - where-tests are proved for every binding of the symbols, or they fail.
 //
 // What no rule can forget, because the engine sees to it: of an operator with
-// several results only the first is used; in a fusion no value inside is read
-// outside or is a result, so that no cycle can arise; operators with effects and
-// regions are no part of a pattern. A match takes a bounded number of steps.
+// several results only the first is used; all that is matched carries the same
+// annotations; in a fusion no value inside is read outside or is a result, so
+// that no cycle can arise; operators with effects and regions are no part of a
+// pattern. A match takes a bounded number of steps.
 //
 // Rules of the compiler's own are Go literals whose patterns are compiled by
 // Must, and a user's are compiled by Compile from the syntax tree; both are the
 // same Rule. All mistakes of a rule are reported, under the code bad-rule.
 //
-// Absent today: applying a rule. Compile checks a replacement in full and Rule
-// carries it; the pass that builds it comes with the optimizer.
+// Apply makes what a rewrite puts in a match's place. It refuses what would be no
+// legal call, have another type, or take something on trust that the function
+// does not assert yet: a rewrite never adds a way to fail. Which matches are
+// rewritten, and in what order, is the passes' business.
 package rewrite

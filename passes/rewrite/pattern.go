@@ -66,28 +66,63 @@ type attrFn struct {
 	form  string
 	doc   string
 	arity int
-	kind  ir.AttrKind // of arguments and result
+	kind  ir.AttrKind             // of arguments and result
+	eval  func(of []bound) ir.Lit // None: there is no such attribute
 }
 
 // attrFns holds the functions of replacements.
 var attrFns = []*attrFn{
-	{"compose", "compose(p, q)", "the permutation that does p, then q", 2, ir.KInts},
+	{"compose", "compose(p, q)", "the permutation that does p, then q", 2, ir.KInts, compose},
+}
+
+// compose is the permutation of transpose(transpose(x, p), q).
+func compose(of []bound) ir.Lit {
+	p, q := of[0].perm(), of[1].perm()
+	if len(p) != len(q) {
+		return ir.None
+	}
+	out := make([]int64, len(p))
+	for i, axis := range q {
+		out[i] = p[axis]
+	}
+	return ir.IntsLit(out...)
+}
+
+// perm is a matched permutation, counted from the front; an absent one turns
+// the axes round.
+func (b bound) perm() []int64 {
+	if b.lit.Kind == ir.KInts {
+		return b.lit.Ints
+	}
+	n := b.owner.Args[0].Type.Rank()
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = int64(n - 1 - i)
+	}
+	return out
 }
 
 // Must compiles the pattern of a rule of the compiler's own. It panics if the
 // pattern is wrong: a fault of this program, found by its first run.
 func Must(text string) *Pattern {
-	src := diag.NewSource("pattern", text)
-	expr, errs := syntax.ParseExpr(src)
-	var p *Pattern
-	if errs.Err() == nil {
-		c := newCompiler()
-		p, errs = c.pattern(expr), c.errs
-	}
-	if err := errs.Err(); err != nil {
-		panic("rewrite.Must(`" + text + "`): " + err.Error())
-	}
+	c := newCompiler()
+	p := c.pattern(parse(text))
+	c.must(text)
 	return p
+}
+
+func parse(text string) syntax.Expr {
+	expr, errs := syntax.ParseExpr(diag.NewSource("pattern", text))
+	if err := errs.Err(); err != nil {
+		panic("rewrite: pattern `" + text + "`: " + err.Error())
+	}
+	return expr
+}
+
+func (c *compiler) must(text string) {
+	if err := c.errs.Err(); err != nil {
+		panic("rewrite: pattern `" + text + "`: " + err.Error())
+	}
 }
 
 // Names lists the names that the pattern binds, in the order in which they

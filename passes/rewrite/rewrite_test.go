@@ -150,7 +150,7 @@ func TestMust(t *testing.T) {
 	for _, bad := range []string{"x", "sofmax(x)", "relu(", ""} {
 		func() {
 			defer func() {
-				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "rewrite.Must(`"+bad+"`)") {
+				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "pattern `"+bad+"`") {
 					t.Errorf("Must(%q) panicked with %v", bad, r)
 				}
 			}()

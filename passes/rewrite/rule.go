@@ -8,19 +8,29 @@ import (
 
 // A Rule is a rewrite or a fusion, the compiler's own or a user's.
 type Rule struct {
-	Name    string
-	Doc     string
-	Match   *Pattern
-	Replace *Pattern          // nil: a fusion, which puts the matched operators into one kernel
-	Where   []*Test           // all have to hold
-	When    func(*Match) bool // a guard in Go, of the compiler's own rules; nil: none
-	Safe    bool              // may run under all_safe
-	Within  float64           // how far results may be off then; 0: not a bit
-	Pos     diag.Loc          // of a user's rule
+	Name  string
+	Doc   string // one line
+	Match *Pattern
+	Also  []*Pattern        // further forms of Match, tried after it; each binds all its names, or the guards do without
+	Where []*Test           // all have to hold
+	When  func(*Match) bool // a guard in Go, of the compiler's own rules; nil: none
+
+	// Replace, or Build, makes what stands for the root afterwards. A rule that
+	// has neither is a fusion: it puts the matched operators into one kernel.
+	Replace *Pattern
+	// Build makes what Replace has no words for. Nil as its result leaves the
+	// match as it is.
+	Build func(*Builder, *Match) *ir.Value
+
+	Closed  bool     // of a rewrite: no value inside is read outside, lest work be done twice; fusions ask that always
+	Safe    bool     // may run under all_safe
+	Within  float64  // how far results may be off then, see Tolerance; 0: not a bit
+	Liberty string   // not empty: what the rule takes for granted that IEEE 754 does not; runs with fast-math only
+	Pos     diag.Loc // of a user's rule
 }
 
 // Fusion reports whether the rule gives the matched operators to one kernel.
-func (r *Rule) Fusion() bool { return r.Replace == nil }
+func (r *Rule) Fusion() bool { return r.Replace == nil && r.Build == nil }
 
 // maxTolerance bounds what a rule may call safe: beyond it a result has lost
 // its meaning.
@@ -58,11 +68,52 @@ func (c *compiler) tolerance(e syntax.Expr) float64 {
 }
 
 // Find matches the rule at v, whose function's readers uses has counted. The
-// match fulfils the rule's tests and the engine's guards.
+// match fulfils the rule's tests and the engine's guards; nil: there is none.
 func (r *Rule) Find(v *ir.Value, uses *Uses) *Match {
-	return r.Match.find(v, uses, func(m *Match) bool {
-		return m.firstResults() && (!r.Fusion() || m.closed()) && r.holds(m)
+	if m := r.find(r.Match, v, uses); m != nil {
+		return m
+	}
+	for _, p := range r.Also {
+		if m := r.find(p, v, uses); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+func (r *Rule) find(p *Pattern, v *ir.Value, uses *Uses) *Match {
+	return p.find(v, uses, func(m *Match) bool {
+		return m.firstResults() && m.alike() && (!r.Fusion() && !r.Closed || m.Closed()) && r.holds(m)
 	})
+}
+
+// FindOpen is Find without the guard that nothing inside is read outside: what
+// a report of refused matches asks for.
+func (r *Rule) FindOpen(v *ir.Value, uses *Uses) *Match {
+	for _, p := range r.Forms() {
+		if m := p.find(v, uses, func(m *Match) bool { return m.firstResults() && r.holds(m) }); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// Forms lists the patterns of the rule in the order in which they are tried.
+func (r *Rule) Forms() []*Pattern { return append([]*Pattern{r.Match}, r.Also...) }
+
+// Roots lists the operators that the root of a match may be of.
+func (r *Rule) Roots() []*ir.Op {
+	var out []*ir.Op
+	seen := map[*ir.Op]bool{}
+	for _, p := range r.Forms() {
+		for _, op := range p.Roots() {
+			if !seen[op] {
+				seen[op] = true
+				out = append(out, op)
+			}
+		}
+	}
+	return out
 }
 
 func (r *Rule) holds(m *Match) bool {

@@ -2,58 +2,90 @@ package rewrite
 
 import "github.com/npulang/npu/ir"
 
-// Uses knows who reads the values of one function. It is taken once and stays
-// right until the function changes.
+// Uses counts who reads the values of one function. Whoever changes the
+// function keeps it right with Add, Drop and Move.
 type Uses struct {
-	users   map[*ir.Value][]*ir.Value
-	results map[*ir.Value]int
+	count       map[*ir.Value]int
+	projections map[*ir.Value]int // how many further results are read
 }
 
 // NewUses counts the readers of f's values.
 func NewUses(f *ir.Func) *Uses {
-	u := &Uses{users: f.Users(), results: map[*ir.Value]int{}}
-	for _, v := range f.Results {
-		u.results[v]++
+	u := &Uses{count: f.Readers(), projections: map[*ir.Value]int{}}
+	for _, v := range f.Body {
+		if v.Op.Flags&ir.Projection != 0 {
+			u.projections[v.Args[0]]++
+		}
 	}
 	return u
 }
 
 // Count is how often v is read: as an argument, or as a result of the function.
-func (u *Uses) Count(v *ir.Value) int { return len(u.users[v]) + u.results[v] }
+func (u *Uses) Count(v *ir.Value) int { return u.count[v] }
+
+// Add counts what a new value reads.
+func (u *Uses) Add(v *ir.Value) {
+	for _, a := range v.Args {
+		if a != nil {
+			u.count[a]++
+		}
+	}
+	if v.Op.Flags&ir.Projection != 0 {
+		u.projections[v.Args[0]]++
+	}
+}
+
+// Move lets the readers of from read to.
+func (u *Uses) Move(from, to *ir.Value) {
+	u.count[to] += u.count[from]
+	u.count[from] = 0
+	u.drop(from)
+}
+
+// drop takes back what a value that nobody reads any more has read, and so on
+// upwards.
+func (u *Uses) drop(v *ir.Value) {
+	for dead := []*ir.Value{v}; len(dead) > 0; {
+		v, dead = dead[len(dead)-1], dead[:len(dead)-1]
+		if v.Op.Flags&ir.Projection != 0 {
+			u.projections[v.Args[0]]--
+		}
+		for _, a := range v.Args {
+			if a == nil {
+				continue
+			}
+			if u.count[a]--; u.count[a] == 0 {
+				dead = append(dead, a)
+			}
+		}
+	}
+}
 
 // firstResults reports whether of each matched operator only the first result
 // is used: a pattern has no word for the others.
 func (m *Match) firstResults() bool {
 	for _, v := range m.Inside {
-		for _, u := range m.uses.users[v] {
-			if u.Op.Flags&ir.Projection != 0 {
-				return false
-			}
+		if m.uses.projections[v] > 0 {
+			return false
 		}
 	}
 	return true
 }
 
-// closed reports whether nothing outside of the match reads a value inside but
+// Closed reports whether nothing outside of the match reads a value inside but
 // the root. Then what is inside can become one kernel: had a value inside a way
 // to another one that leads outside, the first step of it would be such a
 // reader, so no cycle can arise.
-func (m *Match) closed() bool {
-	inside := map[*ir.Value]bool{}
+func (m *Match) Closed() bool {
+	inner := make(map[*ir.Value]int, len(m.Inside))
 	for _, v := range m.Inside {
-		inside[v] = true
+		for _, a := range v.Args {
+			inner[a]++
+		}
 	}
 	for _, v := range m.Inside {
-		if v == m.Root {
-			continue
-		}
-		if m.uses.results[v] > 0 {
+		if v != m.Root && inner[v] != m.uses.count[v] {
 			return false
-		}
-		for _, u := range m.uses.users[v] {
-			if !inside[u] {
-				return false
-			}
 		}
 	}
 	return true

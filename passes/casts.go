@@ -1,0 +1,11 @@
+package passes
+
+import (
+	"sync"
+
+	"github.com/npulang/npu/passes/rewrite"
+)
+
+var castRules = sync.OnceValue(func() []*rewrite.Rule {
+	return []*rewrite.Rule{}
+})
