@@ -7,7 +7,6 @@ import (
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/lang"
-	"github.com/npulang/npu/passes"
 	"github.com/npulang/npu/passes/rewrite"
 	"github.com/npulang/npu/stdlib"
 )
@@ -42,7 +41,8 @@ type compilation struct {
 	opts     Options
 	text     *text
 	graphs   []*lang.Graph
-	unit     *lang.Unit // of a script
+	unit     *lang.Unit      // of a script
+	own      []*rewrite.Rule // the script's rules
 	warnings Diagnostics
 }
 
@@ -99,8 +99,8 @@ func (c *compilation) elaborate() error {
 	unit, ds := lang.Load(c.text.source(), lang.Options{Stdlib: stdlib.FS, ReadFile: c.text.read, Root: root})
 	if unit != nil {
 		for _, rule := range unit.Rules {
-			_, found := rewrite.Compile(rule)
-			ds = append(ds, found...)
+			r, found := rewrite.Compile(rule)
+			c.own, ds = append(c.own, r), append(ds, found...)
 		}
 	}
 	ds = ds.Sort()
@@ -147,19 +147,6 @@ func (c *compilation) pick() (*lang.Graph, error) {
 		d.Helps = []string{"name one with --graph (Options.Graph): " + strings.Join(names, ", ")}
 	}
 	return nil, Diagnostics{d}
-}
-
-// optimise runs the passes over a copy of a graph's function.
-func (c *compilation) optimise(f *ir.Func) (*ir.Func, error) {
-	level, ok := passes.ParseLevel(string(c.opts.level()))
-	if !ok {
-		return nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", c.opts.Level), Helps: []string{"levels are O0 and O2"}}}
-	}
-	f, _ = f.Clone()
-	if _, err := passes.Run(f, passes.Options{Level: level, Verify: c.opts.Verify, MaxBytes: c.opts.MaxMemory}); err != nil {
-		return nil, asDiagnostics(err)
-	}
-	return f, nil
 }
 
 // close gives back what the source holds open.

@@ -1,10 +1,17 @@
 package npu
 
+import (
+	"github.com/npulang/npu/fusion"
+	"github.com/npulang/npu/ir/device"
+	"github.com/npulang/npu/passes/rewrite"
+)
+
 // A Level chooses how much the compiler does. The empty Level is O2.
 type Level string
 
 const (
 	O0 Level = "O0" // only what correctness needs
+	O1 Level = "O1" // simplification, no fusion
 	O2 Level = "O2" // everything that keeps the results
 )
 
@@ -14,6 +21,28 @@ type Options struct {
 	Graph string
 	// Level chooses the passes.
 	Level Level
+
+	// Fusion is the mode of the fusion rules; see SetFusionMode for single ones.
+	Fusion FusionMode
+	// Switches turn rules, fusions or rewrites, on or off by their exact names,
+	// over the mode.
+	Switches map[string]bool
+	// Rules are further rewrites and fusions, beside those of the script.
+	Rules []*Rule
+	// FastMath allows rewrites that IEEE 754 does not: npu rules lists the liberty
+	// that each takes.
+	FastMath bool
+	// Device is the machine whose memory fused regions must fit; nil: the cpu.
+	Device *Device
+	// SaveMemory refuses fusions that would raise the peak of live bytes.
+	SaveMemory bool
+
+	// Passes, if not nil, are the passes to run, in this order, instead of those
+	// of the level; After is the last one to run; after Fuel rewrites, if it is not
+	// 0, the rest of the graph stays as it is, and a negative Fuel allows none.
+	Passes []string
+	After  string
+	Fuel   int
 
 	// Weights give the values of the program's parameters; nil takes the file
 	// that the script names.
@@ -50,6 +79,31 @@ type Options struct {
 	Elide int
 	// Verify checks the IR after every pass. Tests set it; it costs time.
 	Verify bool
+}
+
+// A FusionMode says which fusion rules take part.
+type FusionMode = fusion.Mode
+
+// The modes. The empty mode is FuseAllSafe.
+const (
+	FuseNone    = fusion.None
+	FuseAllSafe = fusion.AllSafe
+	FuseAll     = fusion.All
+)
+
+// A Rule is a rewrite or a fusion; ParseRules makes them from text.
+type Rule = rewrite.Rule
+
+// A Device describes a machine that npu plans for.
+type Device = device.Device
+
+// SetFusionMode switches one rule on or off by its name, whatever the mode says.
+// Compile refuses a name that no rule has.
+func (o *Options) SetFusionMode(name string, enable bool) {
+	if o.Switches == nil {
+		o.Switches = map[string]bool{}
+	}
+	o.Switches[name] = enable
 }
 
 // A Rename replaces, in the names of the weights file, the words Old by New;

@@ -21,6 +21,8 @@ import (
 // and kept. A Program is safe for concurrent use.
 type Program struct {
 	fn       *ir.Func // optimised
+	within   float64  // how far its results may be off from the source's; 0: not a bit
+	record   *Record  // of how it was optimised; nil: it was loaded compiled
 	defaults []*lang.Default
 	read     func(path string) ([]byte, error)
 	weights  map[string]*Tensor // by parameter path
@@ -80,10 +82,14 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 
 // take sets the program's function: of a compiled file as it stands, with its
 // bytecode and defaults, else optimised.
-func (p *Program) take(c *compilation, f *ir.Func) (err error) {
+func (p *Program) take(c *compilation, f *ir.Func) error {
 	if c.text.file == nil {
-		p.fn, err = c.optimise(f)
-		return err
+		o, err := c.optimise(f)
+		if err != nil {
+			return err
+		}
+		p.fn, p.within, p.record = o.fn, o.within, o.record
+		return nil
 	}
 	p.fn, p.compiled = f, c.text.file.Program
 	p.defaults = savedDefaults(c.text.file, f)
@@ -95,6 +101,19 @@ func (p *Program) Warnings() Diagnostics { return p.warnings }
 
 // Name is the name of the graph.
 func (p *Program) Name() string { return p.fn.Name }
+
+// Record tells how the graph was optimised; nil for a compiled file, whose graph
+// was optimised when it was built.
+func (p *Program) Record() *Record { return p.record }
+
+// FusionStatus tells of every fusion rule whether it is enabled, and what it did;
+// nil for a compiled file.
+func (p *Program) FusionStatus() []FusionStatus {
+	if p.record == nil {
+		return nil
+	}
+	return p.record.Fusions
+}
 
 // Inputs lists the parameters of the graph in their order.
 func (p *Program) Inputs() []Port {

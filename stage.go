@@ -23,7 +23,7 @@ var Stages = []Stage{
 	{"ast", "the syntax tree of a script", (*compilation).showTree},
 	{"ir", "the graph as the front end made it", (*compilation).showIR},
 	{"opt", "the graph after simplification", (*compilation).showOptimised},
-	{"fused", "the graph after fusion", (*compilation).showOptimised},
+	{"fused", "the graph after fusion", (*compilation).showFused},
 	{"tasks", "the tasks, their units and what each waits for", showPlan((*lower.Plan).WriteTasks)},
 	{"memory", "where each value lies, and when", showPlan((*lower.Plan).WriteMemory)},
 	{"streams", "the order of each stream, with its events", showPlan((*lower.Plan).WriteStreams)},
@@ -99,7 +99,22 @@ func (c *compilation) showIR() (string, error) {
 	return c.showFuncs(func(f *ir.Func) (*ir.Func, error) { return f, nil })
 }
 
-func (c *compilation) showOptimised() (string, error) { return c.showFuncs(c.optimise) }
+// showOptimised shows the graph before the pass fuse.
+func (c *compilation) showOptimised() (string, error) {
+	before := *c
+	before.opts.Level = min(c.opts.level(), O1)
+	return before.showFused()
+}
+
+func (c *compilation) showFused() (string, error) {
+	return c.showFuncs(func(f *ir.Func) (*ir.Func, error) {
+		o, err := c.optimise(f)
+		if err != nil {
+			return nil, err
+		}
+		return o.fn, nil
+	})
+}
 
 func (c *compilation) showFuncs(step func(*ir.Func) (*ir.Func, error)) (string, error) {
 	graphs := c.graphs
@@ -163,10 +178,11 @@ func (c *compilation) plan() (*lower.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.optimise(g.Func)
+	o, err := c.optimise(g.Func)
 	if err != nil {
 		return nil, err
 	}
+	f := o.fn
 	env, err := listingEnv(f, c.opts.Dims)
 	if err != nil {
 		return nil, err

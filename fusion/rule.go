@@ -76,3 +76,13 @@ func unitOf(p *rewrite.Pattern) ir.Unit {
 
 // Rules lists the set in order of priority.
 func (s *Set) Rules() []*Rule { return s.rules }
+
+// Names lists the compiler's own rules that a switch may name, those of growth
+// too.
+func Names() []string {
+	var names []string
+	for _, r := range Rules {
+		names = append(names, r.Name)
+	}
+	return names
+}

@@ -1,0 +1,138 @@
+package npu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/npulang/npu/fusion"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/passes"
+	"github.com/npulang/npu/passes/rewrite"
+)
+
+// A Record tells what the compiler did to one graph.
+type Record struct {
+	Graph    string
+	Rewrites []Rewrite      // in the order in which they were made
+	Passes   []PassStat     // one for each pass that ran
+	Fusions  []FusionStatus // one for each fusion rule
+}
+
+// A Rewrite is one change of a graph: pass, rule, value and place.
+type Rewrite = passes.Rewrite
+
+// A PassStat is what one pass did, and how long it took.
+type PassStat = passes.Stat
+
+// A FusionStatus tells about one fusion rule: whether it is enabled, where it
+// matched, what it made, and what was refused and why.
+type FusionStatus = fusion.Status
+
+// Trace optimises a graph and tells what was done. It needs no weights.
+func Trace(src Source, opts Options) (*Record, Diagnostics, error) {
+	c, err := load(src, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.close()
+	g, err := c.pick()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := c.optimise(g.Func)
+	if err != nil {
+		return nil, nil, err
+	}
+	return o.record, c.warnings, nil
+}
+
+// An optimised function, with what was done to it.
+type optimised struct {
+	fn     *ir.Func
+	within float64 // how far results may be off; 0: not a bit
+	record *Record
+}
+
+// optimise runs the passes over a copy of a graph's function.
+func (c *compilation) optimise(f *ir.Func) (*optimised, error) { return c.optimiseWith(f, nil) }
+
+// optimiseWith is optimise with an eye on what each pass leaves; after may be
+// nil.
+func (c *compilation) optimiseWith(f *ir.Func, after func(pass string, f *ir.Func)) (*optimised, error) {
+	o, fuser, err := c.passOptions()
+	if err != nil {
+		return nil, err
+	}
+	o.After = after
+	f, _ = f.Clone()
+	report, err := passes.Run(f, o)
+	if err == nil {
+		err = fuser.Errors().Err()
+	}
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	return &optimised{f, report.Within(), &Record{f.Name, report.Rewrites, report.Stats, fuser.Status()}}, nil
+}
+
+// passOptions brings the user's options into those of the passes.
+func (c *compilation) passOptions() (passes.Options, *fusion.Fuser, error) {
+	level, ok := passes.ParseLevel(string(c.opts.level()))
+	if !ok {
+		return passes.Options{}, nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", c.opts.Level), Helps: []string{"levels are O0, O1 and O2"}}}
+	}
+	fo := fusion.Options{
+		Mode: c.opts.Fusion, Switches: c.opts.Switches, Rules: c.rules(),
+		Device: c.opts.Device, Dims: c.opts.Dims, SaveMemory: c.opts.SaveMemory,
+	}
+	if err := c.checkSwitches(); err != nil {
+		return passes.Options{}, nil, err
+	}
+	fuser, ds := fusion.New(fo)
+	if err := ds.Err(); err != nil {
+		return passes.Options{}, nil, err
+	}
+	rules, _ := fo.Rewrites(fo.Rules)
+	return passes.Options{
+		Level: level, Passes: c.opts.Passes, Until: c.opts.After, Fuel: c.opts.Fuel,
+		Verify: c.opts.Verify, MaxBytes: c.opts.MaxMemory, FastMath: c.opts.FastMath,
+		Rules: rules, Fuse: fuser.Fuse,
+		Enabled: func(rule string) bool { on, set := c.opts.Switches[rule]; return on || !set },
+	}, fuser, nil
+}
+
+// rules are the user's: those of the script, then those of the options.
+func (c *compilation) rules() []*rewrite.Rule { return append(slices.Clone(c.own), c.opts.Rules...) }
+
+// checkSwitches refuses a mode or a rule that does not exist.
+func (c *compilation) checkSwitches() error {
+	if c.opts.Fusion != "" && !slices.Contains(fusion.Modes, c.opts.Fusion) {
+		return Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown fusion mode %q", c.opts.Fusion), Helps: []string{"modes are none, all_safe and all"}}}
+	}
+	names := ruleNames(c.rules())
+	for _, name := range sortedKeys(c.opts.Switches) {
+		if !slices.Contains(names, name) {
+			d := &Diagnostic{Code: "unknown-name", Message: "there is no rule named " + name}
+			if near := diag.Suggest(name, names); near != "" {
+				d.Helps = []string{"did you mean " + near + "?"}
+			}
+			d.Notes = []string{"npu rules lists the rules"}
+			return Diagnostics{d}
+		}
+	}
+	return nil
+}
+
+// ruleNames lists every rule that a switch may name.
+func ruleNames(user []*rewrite.Rule) []string {
+	var names []string
+	for _, r := range user {
+		names = append(names, r.Name)
+	}
+	names = append(names, fusion.Names()...)
+	for _, row := range passes.Rules() {
+		names = append(names, row.Rule.Name)
+	}
+	return names
+}
