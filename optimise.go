@@ -130,9 +130,9 @@ func ruleNames(user []*rewrite.Rule) []string {
 	for _, r := range user {
 		names = append(names, r.Name)
 	}
-	names = append(names, fusion.Names()...)
-	for _, row := range passes.Rules() {
-		names = append(names, row.Rule.Name)
-	}
-	return names
+	return append(names, RuleNames()...)
 }
+
+// RuleNames lists the compiler's own rules: fusions in order of priority, then
+// rewrites in the order of the passes.
+func RuleNames() []string { return append(fusion.Names(), passes.RuleNames()...) }

@@ -37,12 +37,6 @@ type options struct {
 	failing   bool // the run, or a test, fails and is meant to
 }
 
-// A directive is // fires: RULE or // silent: RULE.
-type directive struct {
-	word, rule string
-	line       int
-}
-
 // goldenFiles reads every file below this folder.
 func goldenFiles(t *testing.T) []*file {
 	t.Helper()
@@ -178,7 +172,9 @@ func (f *file) readSections() error {
 			return fmt.Errorf("two sections are called %s", s.Name)
 		case i == 0 && (strings.HasSuffix(s.Name, ".npu") || strings.HasSuffix(s.Name, ".ir")):
 			f.input = s.Name
-			f.readDirectives(string(s.Data))
+			if err := f.readDirectives(string(s.Data)); err != nil {
+				return err
+			}
 			fallthrough
 		case i > 0 && strings.Contains(s.Name, "."):
 			f.files[s.Name] = &fstest.MapFile{Data: s.Data}
@@ -227,18 +223,6 @@ func readWeights(text string) (npu.Arrays, error) {
 }
 
 var dtypes = []npu.DType{npu.F64, npu.F32, npu.F16, npu.BF16, npu.I64, npu.I32, npu.I16, npu.I8, npu.U64, npu.U32, npu.U16, npu.U8, npu.Bool}
-
-var directiveLine = regexp.MustCompile(`^\s*//\s*(fires|silent):\s*(\S*)\s*$`)
-
-func (f *file) readDirectives(text string) {
-	line := 0
-	for l := range strings.Lines(text) {
-		line++
-		if m := directiveLine.FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
-			f.directives = append(f.directives, directive{m[1], m[2], line})
-		}
-	}
-}
 
 // outputs are the sections that hold outputs, as indices.
 func (f *file) outputs() []int {

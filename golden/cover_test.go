@@ -125,15 +125,3 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 }
-
-// TestDirectivesAreRead checks that a directive cannot be overlooked.
-func TestDirectivesAreRead(t *testing.T) {
-	f, err := parseGolden("x.txtar", []byte("prose\n-- in.npu --\n// fires: mul-one\ngraph main(x: f32) -> f32 { return x }\n  // silent: Attention\n-- ir --\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []directive{{"fires", "mul-one", 1}, {"silent", "Attention", 3}}
-	if len(f.directives) != 2 || f.directives[0] != want[0] || f.directives[1] != want[1] {
-		t.Errorf("directives are %v, want %v", f.directives, want)
-	}
-}

@@ -72,15 +72,6 @@ func (f *file) write(t *testing.T) {
 	}
 }
 
-// checkDirectives holds the rules that fired against what the file asks for.
-// Scripts are compiled without applying rules yet, so that a directive would
-// pass or fail for no reason: it is refused.
-func (f *file) checkDirectives(t *testing.T) {
-	for _, d := range f.directives {
-		t.Errorf("%s: %s:%d: // %s: %s cannot be checked: no rules are applied yet", f.path, f.input, d.line, d.word, d.rule)
-	}
-}
-
 // crossCheck compares the virtual machine with the interpreter, at both
 // levels, for every graph of a program that compiles.
 func (f *file) crossCheck(t *testing.T) {

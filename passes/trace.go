@@ -30,7 +30,9 @@ func (t *Trace) enter(p *Pass, f *ir.Func) { t.pass, t.fn, t.names = p, f, nil }
 // Rewrite records that a rule changes v, and reports whether it may: false
 // means that v has to stay as it is. A pass puts a new body in place only when
 // it is through, so that the names are those from before it.
-func (t *Trace) Rewrite(rule string, v *ir.Value) bool { return t.record(rule, v, 0) }
+func (t *Trace) Rewrite(rule string, v *ir.Value) bool {
+	return t.enabled(rule) && t.record(rule, v, 0)
+}
 
 func (t *Trace) record(rule string, v *ir.Value, within float64) bool {
 	if t.limited && t.fuel == 0 {
@@ -68,5 +70,10 @@ func (t *Trace) allows(r *rewrite.Rule) bool {
 	if r.Liberty != "" && !t.Options.FastMath {
 		return false
 	}
-	return t.Options.Enabled == nil || t.Options.Enabled(r.Name)
+	return t.enabled(r.Name)
+}
+
+// enabled reports whether no switch is off for a rule.
+func (t *Trace) enabled(rule string) bool {
+	return t.Options.Enabled == nil || t.Options.Enabled(rule)
 }
