@@ -141,12 +141,16 @@ func (b bound) same(c bound) bool {
 
 // operator matches an operator that is there.
 func (s *search) operator(n *node, v *ir.Value, rest func() bool) bool {
-	if v.Op != n.op || len(v.Args) > len(n.args) {
+	if v.Op != n.op || !n.open && len(v.Args) > len(n.args) {
 		return false
 	}
 	s.Inside = append(s.Inside, v)
 	depth := len(s.Inside)
-	if s.attrs(n, v, 0, func() bool { return s.operands(n, v, rest) }) {
+	if n.open {
+		if rest() {
+			return true
+		}
+	} else if s.attrs(n, v, 0, func() bool { return s.operands(n, v, rest) }) {
 		return true
 	}
 	s.Inside = s.Inside[:depth-1]

@@ -33,6 +33,7 @@ type node struct {
 	args     []*node // nil: has to be absent; for a variadic operator, as many as there are
 	attrs    []attr  // one for each of op.Attrs
 	optional bool    // may be missing: then args[0] stands for it
+	open     bool    // any arguments and attributes: see Any
 
 	// A name.
 	id    int

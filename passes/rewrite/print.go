@@ -34,6 +34,10 @@ func (p *Pattern) printCall(b *strings.Builder, n *node) {
 	if n.optional {
 		b.WriteByte('?')
 	}
+	if n.open {
+		b.WriteString("(...)")
+		return
+	}
 	b.WriteByte('(')
 	sep := ""
 	item := func(name string) {

@@ -1,17 +1,25 @@
 package rewrite
 
-import "github.com/npulang/npu/ir"
+import (
+	"slices"
+
+	"github.com/npulang/npu/ir"
+)
 
 // Uses counts who reads the values of one function. Whoever changes the
 // function keeps it right with Add, Drop and Move.
 type Uses struct {
 	count       map[*ir.Value]int
 	projections map[*ir.Value]int // how many further results are read
+
+	of      *ir.Func
+	added   []*ir.Value               // since NewUses
+	readers map[*ir.Value][]*ir.Value // made for the first who asks; nil before
 }
 
 // NewUses counts the readers of f's values.
 func NewUses(f *ir.Func) *Uses {
-	u := &Uses{count: f.Readers(), projections: map[*ir.Value]int{}}
+	u := &Uses{count: f.Readers(), projections: map[*ir.Value]int{}, of: f}
 	for _, v := range f.Body {
 		if v.Op.Flags&ir.Projection != 0 {
 			u.projections[v.Args[0]]++
@@ -25,9 +33,14 @@ func (u *Uses) Count(v *ir.Value) int { return u.count[v] }
 
 // Add counts what a new value reads.
 func (u *Uses) Add(v *ir.Value) {
+	u.added = append(u.added, v)
 	for _, a := range v.Args {
-		if a != nil {
-			u.count[a]++
+		if a == nil {
+			continue
+		}
+		u.count[a]++
+		if u.readers != nil {
+			u.readers[a] = append(u.readers[a], v)
 		}
 	}
 	if v.Op.Flags&ir.Projection != 0 {
@@ -35,10 +48,41 @@ func (u *Uses) Add(v *ir.Value) {
 	}
 }
 
+// manyReaders bounds the list that Readers gives: who asks wants to know what a
+// few would gain.
+const manyReaders = 16
+
+// Readers lists values that read v, each once and not more than manyReaders.
+// Values that nobody reads any more are left out.
+func (u *Uses) Readers(v *ir.Value) []*ir.Value {
+	if u.readers == nil {
+		u.readers = u.of.Users()
+		for _, n := range u.added {
+			for _, a := range n.Args {
+				u.readers[a] = append(u.readers[a], n)
+			}
+		}
+	}
+	var out []*ir.Value
+	for i, r := range u.readers[v] {
+		if i == 4*manyReaders || len(out) == manyReaders {
+			break
+		}
+		if u.count[r] > 0 && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // Move lets the readers of from read to.
 func (u *Uses) Move(from, to *ir.Value) {
 	u.count[to] += u.count[from]
 	u.count[from] = 0
+	if u.readers != nil {
+		moved := u.readers[from]
+		u.readers[to] = append(u.readers[to], moved[:min(len(moved), manyReaders)]...)
+	}
 	u.drop(from)
 }
 
