@@ -1,0 +1,187 @@
+package npu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/passes/rewrite"
+)
+
+// A Side is a program and how it is compiled, for Compare.
+type Side struct {
+	Source  Source
+	Options Options
+}
+
+// A Comparison tells how two programs agree.
+type Comparison struct {
+	Values  int // values of one name that both have, and that were compared
+	Results int // results that were compared
+	// Differs is the first value, in the order of the first program, that differs;
+	// else the first result. Nil: all agree.
+	Differs *ValueDifference
+}
+
+// A ValueDifference is a value that is not the same in two programs.
+type ValueDifference struct {
+	Name       string // of the value, or of the result
+	Result     bool
+	Ops        [2]string // that compute it
+	Types      [2]string
+	Pos        [2]string // where; empty: unknown
+	Difference string
+}
+
+// Compare runs two programs, or one in two pipelines, on the same inputs: their
+// optimised graphs by the interpreter, value by value, and both on the machine.
+// Values are the same if they have one name, which the compiler keeps through
+// all passes. Parameters and inputs of one name have the same values.
+func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
+	var sides [2]*compared
+	for i, s := range []Side{a, b} {
+		o := opts
+		o.Options = s.Options
+		side, err := runSide(s.Source, o)
+		if err != nil {
+			return nil, err
+		}
+		sides[i] = side
+	}
+	if err := sides[0].sameInputs(sides[1]); err != nil {
+		return nil, err
+	}
+	within := max(sides[0].within, sides[1].within, opts.Tolerance)
+	return sides[0].against(sides[1], within)
+}
+
+// A compared is what one side computed.
+type compared struct {
+	fn      *ir.Func
+	within  float64
+	order   []*seen            // values with a name
+	byName  map[string][]*seen // of order
+	results []*Tensor          // of the machine
+}
+
+// A seen is a value with what it was.
+type seen struct {
+	value *ir.Value
+	is    *Tensor
+}
+
+// runSide runs one side twice: by the interpreter, which shows every value, and
+// on the machine.
+func runSide(src Source, opts TrialOptions) (*compared, error) {
+	t, err := newTrial(src, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	o, err := t.compile(opts.Fuel)
+	if err != nil {
+		return nil, err
+	}
+	c := &compared{fn: o.fn, within: o.within, byName: map[string][]*seen{}}
+	if c.results, err = t.run(o); err != nil {
+		return nil, t.base.excerpt(err)
+	}
+	flat, _ := o.fn.Clone()
+	flat.Unfuse()
+	interp := ir.Interp{Param: func(v *ir.Value) (*Tensor, error) { return t.base.weight(v.Key()) }, Trace: c.see}
+	if _, err := interp.Run(flat, t.args...); err != nil {
+		return nil, asDiagnostics(runError(err))
+	}
+	return c, nil
+}
+
+// see keeps a value that has a name; weights are the same on both sides.
+func (c *compared) see(v *ir.Value, out []*Tensor) {
+	if v.Name == "" || v.Op == ir.Param {
+		return
+	}
+	s := &seen{v, out[0]}
+	c.order = append(c.order, s)
+	c.byName[v.Name] = append(c.byName[v.Name], s)
+}
+
+// sameInputs refuses programs that do not take the same inputs.
+func (c *compared) sameInputs(d *compared) error {
+	type port struct{ name, typ string }
+	list := func(f *ir.Func) (ports []port) {
+		for _, v := range f.Params {
+			ports = append(ports, port{v.Name, v.Type.String()})
+		}
+		return ports
+	}
+	a, b := list(c.fn), list(d.fn)
+	if !slices.Equal(a, b) {
+		return Diagnostics{{Code: "wrong-arguments", Message: "the two programs do not take the same inputs",
+			Notes: []string{fmt.Sprintf("the first takes %v", a), fmt.Sprintf("the second takes %v", b)}}}
+	}
+	return nil
+}
+
+// against compares value by value, then the results.
+func (c *compared) against(d *compared, within float64) (*Comparison, error) {
+	out := &Comparison{}
+	for _, s := range c.order {
+		other := d.same(s, len(c.byName[s.value.Name]))
+		if other == nil {
+			continue
+		}
+		out.Values++
+		if err := rewrite.Differ(s.is, other.is, within); err != nil {
+			out.Differs = &ValueDifference{
+				Name: s.value.Name, Difference: err.Error(),
+				Ops:   [2]string{s.value.Op.Name, other.value.Op.Name},
+				Types: [2]string{s.value.Type.String(), other.value.Type.String()},
+				Pos:   [2]string{place(s.value), place(other.value)},
+			}
+			return out, nil
+		}
+	}
+	return out, c.compareResults(d, within, out)
+}
+
+func (c *compared) compareResults(d *compared, within float64, out *Comparison) error {
+	if len(c.results) != len(d.results) {
+		return Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("the two programs have %d and %d results", len(c.results), len(d.results))}}
+	}
+	for i, r := range c.results {
+		out.Results++
+		if err := rewrite.Differ(r, d.results[i], within); err != nil {
+			a, b := c.fn.Results[i], d.fn.Results[i]
+			out.Differs = &ValueDifference{
+				Name: c.fn.ResultName(i), Result: true, Difference: err.Error(),
+				Ops:   [2]string{a.Op.Name, b.Op.Name},
+				Types: [2]string{a.Type.String(), b.Type.String()},
+				Pos:   [2]string{place(a), place(b)},
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// same finds the value of the other side that s stands for: of its name, and
+// where several have that name, of its place.
+func (c *compared) same(s *seen, count int) *seen {
+	list := c.byName[s.value.Name]
+	if len(list) == 1 && count == 1 {
+		return list[0]
+	}
+	for _, o := range list {
+		if o.value.Pos == s.value.Pos && s.value.Pos.Line > 0 {
+			return o
+		}
+	}
+	return nil
+}
+
+func place(v *ir.Value) string {
+	if v.Pos.Line == 0 {
+		return ""
+	}
+	return v.Pos.String()
+}

@@ -1,0 +1,138 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/lang"
+	"github.com/npulang/npu/passes"
+	"github.com/npulang/npu/passes/rewrite"
+)
+
+// TrialOptions say how Bisect, Reduce and Compare run a program.
+type TrialOptions struct {
+	Options
+	// Inputs are values of inputs as ReadInputs takes them; those that are left
+	// out have their defaults, or are random, from Options.Seed.
+	Inputs map[string]string
+	// Tolerance is how far results may be off, as rules state it, relative to the
+	// largest element: of f32, and in other float dtypes as many of their roundings.
+	// 0: not a bit, but for what rules with a tolerance of their own allow.
+	Tolerance float64
+}
+
+// A trial is one graph with weights and inputs at hand, to be compiled and run
+// in several ways.
+type trial struct {
+	c         *compilation
+	graph     *lang.Graph
+	base      *Program // the graph as the front end made it, with the weights
+	args      []*Tensor
+	tolerance float64
+}
+
+// newTrial loads a program. Where there are no weights they are made up.
+func newTrial(src Source, opts TrialOptions) (*trial, error) {
+	c, err := load(src, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.trial(opts)
+	if err != nil {
+		c.close()
+		return nil, asDiagnostics(err)
+	}
+	return t, nil
+}
+
+func (c *compilation) trial(opts TrialOptions) (*trial, error) {
+	g, err := c.pick()
+	if err != nil {
+		return nil, err
+	}
+	if c.opts.Weights == nil && c.text.file == nil && (c.unit == nil || c.unit.Weights == "") {
+		c.opts.RandomWeights = true
+	}
+	plain := *c
+	plain.opts.Fuel = -1
+	base, err := plain.build(g)
+	if err != nil {
+		return nil, err
+	}
+	t := &trial{c: c, graph: g, base: base, tolerance: opts.Tolerance}
+	if t.args, err = t.arguments(opts); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// arguments makes the values of the inputs.
+func (t *trial) arguments(opts TrialOptions) ([]*Tensor, error) {
+	given := map[string]string{}
+	for _, port := range t.base.Inputs() {
+		if !port.Optional {
+			given[port.Name] = "random"
+		}
+	}
+	for name, value := range opts.Inputs {
+		given[name] = value
+	}
+	inputs, err := t.base.ReadInputs(given, InputOptions{Seed: opts.Seed, Dims: opts.Dims})
+	if err != nil {
+		return nil, err
+	}
+	return t.base.arguments(inputs)
+}
+
+func (t *trial) close() { t.base.Close() }
+
+// compile optimises the graph with the options of the trial and so many
+// rewrites; fuel is that of Options.
+func (t *trial) compile(fuel int) (*optimised, error) {
+	c := *t.c
+	c.opts.Fuel, c.opts.Verify = fuel, true
+	return c.optimise(t.graph.Func)
+}
+
+// run computes an optimised graph on the machine, with the trial's weights and
+// inputs.
+func (t *trial) run(o *optimised) ([]*Tensor, error) {
+	p := t.base.of(o)
+	defer p.plans.close()
+	out, err := p.run(context.Background(), t.args)
+	return out, runError(err)
+}
+
+// of is a program of another function with the same weights. It holds nothing
+// but its plans.
+func (p *Program) of(o *optimised) *Program {
+	q := &Program{fn: o.fn, within: o.within, record: o.record, defaults: p.defaults, read: p.read, weights: p.weights, opts: p.opts, script: p.script}
+	q.plans.memory.Limit = p.opts.MaxMemory
+	return q
+}
+
+// expected is what the interpreter makes of the graph as the front end made it.
+// An operator that no result needs is left out there too, with its error.
+func (t *trial) expected() ([]*Tensor, error) {
+	want, err := t.base.interpret(t.graph.Func, t.args)
+	if err == nil {
+		return want, nil
+	}
+	live, _ := t.graph.Func.Clone()
+	if _, err := passes.Run(live, passes.Options{Passes: []string{"drop-dead"}}); err != nil {
+		return nil, err
+	}
+	return t.base.interpret(live, t.args)
+}
+
+// compare says which result differs from what is expected; nil: none.
+func (t *trial) compare(f *ir.Func, got, want []*Tensor, within float64) error {
+	for i := range want {
+		if err := rewrite.Differ(got[i], want[i], max(within, t.tolerance)); err != nil {
+			return fmt.Errorf("result %s: %w", f.ResultName(i), err)
+		}
+	}
+	return nil
+}
