@@ -111,17 +111,27 @@ func (c *compilation) checkSwitches() error {
 		return Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown fusion mode %q", c.opts.Fusion), Helps: []string{"modes are none, all_safe and all"}}}
 	}
 	names := ruleNames(c.rules())
+	var ds Diagnostics
 	for _, name := range sortedKeys(c.opts.Switches) {
-		if !slices.Contains(names, name) {
-			d := &Diagnostic{Code: "unknown-name", Message: "there is no rule named " + name}
-			if near := diag.Suggest(name, names); near != "" {
-				d.Helps = []string{"did you mean " + near + "?"}
-			}
-			d.Notes = []string{"npu rules lists the rules"}
-			return Diagnostics{d}
+		if slices.Contains(names, name) {
+			continue
 		}
+		d := &Diagnostic{Code: "unknown-name", Span: c.opts.places[name], Message: "there is no rule named " + name, Notes: []string{"npu rules lists the rules"}}
+		if near := diag.Suggest(name, append(modeNames(), names...)); near != "" {
+			d.Helps = []string{"did you mean " + near + "?"}
+		}
+		ds = append(ds, d)
 	}
-	return nil
+	return ds.Sort().Err()
+}
+
+// modeNames are the fusion modes as text.
+func modeNames() []string {
+	var names []string
+	for _, m := range fusion.Modes {
+		names = append(names, string(m))
+	}
+	return names
 }
 
 // ruleNames lists every rule that a switch may name.

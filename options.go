@@ -3,6 +3,7 @@ package npu
 import (
 	"github.com/npulang/npu/fusion"
 	"github.com/npulang/npu/ir/device"
+	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/passes/rewrite"
 )
 
@@ -79,6 +80,8 @@ type Options struct {
 	Elide int
 	// Verify checks the IR after every pass. Tests set it; it costs time.
 	Verify bool
+
+	places map[string]diag.Span // of the switches, where a file has them
 }
 
 // A FusionMode says which fusion rules take part.
@@ -104,6 +107,7 @@ func (o *Options) SetFusionMode(name string, enable bool) {
 		o.Switches = map[string]bool{}
 	}
 	o.Switches[name] = enable
+	delete(o.places, name)
 }
 
 // A Rename replaces, in the names of the weights file, the words Old by New;
