@@ -56,6 +56,7 @@ type printer struct {
 	*bufio.Writer
 	opt  PrintOptions
 	file string
+	list *listing // that the lines go into as well; nil: none is wanted
 }
 
 func (p *printer) put(parts ...string) {
@@ -66,6 +67,7 @@ func (p *printer) put(parts ...string) {
 
 func (p *printer) function(f *Func) {
 	names := nameValues(f, nil)
+	p.list.begin(f, nil)
 	p.put("func @", quoteName(f.Name))
 	if p.opt.Locs && p.file != "" {
 		p.put(" in ", strconv.Quote(p.file), " ")
@@ -110,9 +112,11 @@ func resultsText(f *Func) string {
 
 // body prints { ... }, its lines indented by two more than indent.
 func (p *printer) body(f *Func, names map[*Value]string, last, indent string) {
+	p.list.scope(names)
 	p.put("{\n")
 	inner := indent + "  "
 	for _, a := range f.Asserts {
+		p.list.begin(f, nil)
 		p.put(inner)
 		p.assert(a)
 		p.put("\n")
@@ -122,11 +126,15 @@ func (p *printer) body(f *Func, names map[*Value]string, last, indent string) {
 		if owner, i := projected(v); owner != nil && further[owner][i] == v {
 			continue // printed with its owner
 		}
+		p.list.begin(f, v)
 		p.put(inner)
 		p.value(v, further[v], names, inner)
 		p.put("\n")
 	}
-	p.put(inner, last, spaced(refs(f.Results, names)), "\n", indent, "}")
+	p.list.begin(f, nil)
+	p.put(inner, last, spaced(refs(f.Results, names)), "\n")
+	p.list.begin(f, nil)
+	p.put(indent, "}")
 }
 
 func (p *printer) assert(a Assert) {
