@@ -29,6 +29,9 @@ type PassStat = passes.Stat
 // matched, what it made, and what was refused and why.
 type FusionStatus = fusion.Status
 
+// A FusionRefusal is a candidate that was turned down.
+type FusionRefusal = fusion.Refusal
+
 // Trace optimises a graph and tells what was done. It needs no weights.
 func Trace(src Source, opts Options) (*Record, Diagnostics, error) {
 	c, err := load(src, opts)
@@ -73,7 +76,11 @@ func (c *compilation) optimiseWith(f *ir.Func, after func(pass string, f *ir.Fun
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
-	return &optimised{f, report.Within(), &Record{f.Name, report.Rewrites, report.Stats, fuser.Status()}}, nil
+	record := &Record{f.Name, report.Rewrites, report.Stats, fuser.Status()}
+	if c.opts.Recorded != nil {
+		c.opts.Recorded(record)
+	}
+	return &optimised{f, report.Within(), record}, nil
 }
 
 // passOptions brings the user's options into those of the passes.
@@ -82,10 +89,7 @@ func (c *compilation) passOptions() (passes.Options, *fusion.Fuser, error) {
 	if !ok {
 		return passes.Options{}, nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown level %s", c.opts.Level), Helps: []string{"levels are O0, O1 and O2"}}}
 	}
-	fo := fusion.Options{
-		Mode: c.opts.Fusion, Switches: c.opts.Switches, Rules: c.rules(),
-		Device: c.opts.Device, Dims: c.opts.Dims, SaveMemory: c.opts.SaveMemory,
-	}
+	fo := c.opts.fusion(c.rules())
 	if err := c.checkSwitches(); err != nil {
 		return passes.Options{}, nil, err
 	}

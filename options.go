@@ -45,6 +45,9 @@ type Options struct {
 	After  string
 	Fuel   int
 
+	// Recorded, if not nil, is told of each graph that is optimised.
+	Recorded func(*Record)
+
 	// Weights give the values of the program's parameters; nil takes the file
 	// that the script names.
 	Weights Weights
@@ -108,6 +111,22 @@ func (o *Options) SetFusionMode(name string, enable bool) {
 	}
 	o.Switches[name] = enable
 	delete(o.places, name)
+}
+
+// FusionStatus tells of each of npu's own fusion rules, and those of Rules,
+// whether the options enable it. Nothing is matched yet: Program.FusionStatus and
+// Trace tell what came of a graph.
+func (o *Options) FusionStatus() []FusionStatus {
+	fuser, _ := fusion.New(o.fusion(o.Rules))
+	return fuser.Status()
+}
+
+// fusion are the options of fusion, with these rules of a user's.
+func (o *Options) fusion(rules []*Rule) fusion.Options {
+	return fusion.Options{
+		Mode: o.Fusion, Switches: o.Switches, Rules: rules,
+		Device: o.Device, Dims: o.Dims, SaveMemory: o.SaveMemory,
+	}
 }
 
 // A Rename replaces, in the names of the weights file, the words Old by New;

@@ -112,8 +112,21 @@ func (f *file) readProse() error {
 
 // optionTable has a row for each option.
 var optionTable = map[string]func(*options, string) error{
-	"graph":     func(o *options, v string) error { o.Graph = v; return nil },
-	"level":     func(o *options, v string) error { o.Level = npu.Level(v); return nil },
+	"graph": func(o *options, v string) error { o.Graph = v; return nil },
+	"level": func(o *options, v string) error { o.Level = npu.Level(v); return nil },
+	"fusion": func(o *options, v string) (err error) {
+		o.Fusion, o.Switches, err = npu.ParseFusion(v)
+		return err
+	},
+	"passes":      func(o *options, v string) error { o.Passes = strings.Split(v, ","); return nil },
+	"after":       func(o *options, v string) error { o.After = v; return nil },
+	"fuel":        func(o *options, v string) (err error) { o.Fuel, err = strconv.Atoi(v); return err },
+	"fast-math":   func(o *options, v string) error { return setBool(&o.FastMath, v) },
+	"save-memory": func(o *options, v string) error { return setBool(&o.SaveMemory, v) },
+	"device": func(o *options, v string) (err error) {
+		o.Device, err = npu.FindDevice(v)
+		return err
+	},
 	"locations": func(o *options, v string) error { return setBool(&o.Locations, v) },
 	"strict":    func(o *options, v string) error { return setBool(&o.Strict, v) },
 	"random-inputs": func(o *options, v string) error {

@@ -24,10 +24,14 @@
 //	run              the outputs of npu run, or why there are none
 //	test             the results of npu test
 //	fmt              the script as npu fmt lays it out
+//	rewrites         what the compiler rewrote, as npu emit --trace shows it
+//	fusion           the table of npu fusion
 //
 // Lines of the prose that begin with "option:" steer the compiler: graph=NAME,
 // level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, strict=true,
-// weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false. An
+// weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false; and
+// the optimiser as the flags of the command line do: fusion=all_safe,-NAME,
+// passes=A,B, after=PASS, fuel=N, fast-math=true, device=NAME, save-memory=true. An
 // input that no option gives and that has no default is random, from the seed.
 // With failing=true the run, or a test block, fails and is meant to.
 //
@@ -42,8 +46,10 @@
 // the IR as the front end made it. Every output is produced twice and must come
 // out the same.
 //
-// A directive above a function, // fires: RULE or // silent: RULE, asks that a
-// rewrite or fusion is applied, or is not.
+// A directive above a graph, // fires: RULE or // silent: RULE, asks that a rule
+// is applied in it under the options of the file, or is not. Every rule has a
+// file of its name (lower case, - for _) in opt if it rewrites, in fusion if it
+// fuses, with at least one of each for that rule.
 //
 // # What is absent
 //

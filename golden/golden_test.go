@@ -72,8 +72,9 @@ func (f *file) write(t *testing.T) {
 	}
 }
 
-// crossCheck compares the virtual machine with the interpreter, at both
-// levels, for every graph of a program that compiles.
+// crossCheck compares the virtual machine with the interpreter for every graph
+// of a program that compiles: as it was written, with the passes and switches of
+// the file, and with all that the compiler does.
 func (f *file) crossCheck(t *testing.T) {
 	opts := f.options.Options
 	if npu.Check(f.source(), opts).Err() != nil {
@@ -81,13 +82,26 @@ func (f *file) crossCheck(t *testing.T) {
 	}
 	opts.Weights, opts.Strict = nil, false // weights that do not fit are shown by run
 	for _, graph := range f.graphs() {
-		for _, level := range []npu.Level{npu.O0, npu.O2} {
-			opts.Graph, opts.Level = graph, level
+		for _, opts := range variants(opts) {
+			opts.Graph = graph
 			if err := npu.CrossCheck(f.source(), opts, opts.Seed); err != nil {
-				t.Errorf("%s: graph %s at %s: %v", f.path, graph, level, err)
+				t.Errorf("%s: graph %s at %s: %v", f.path, graph, opts.Level, err)
 			}
 		}
 	}
+}
+
+// variants are the ways to compile a file's program that must agree.
+func variants(o npu.Options) []npu.Options {
+	plain := o
+	plain.Level, plain.Passes, plain.After, plain.Fuel = npu.O0, nil, "", 0
+	all := plain
+	all.Level = npu.O2
+	list := []npu.Options{plain, all}
+	if o.Level == npu.O1 || o.Passes != nil || o.After != "" || o.Fuel != 0 {
+		list = append(list, o)
+	}
+	return list
 }
 
 // graphs are the names of the program's graphs, as its IR has them.

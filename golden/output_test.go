@@ -38,6 +38,8 @@ var outputKinds = []outputKind{
 	{"run", run},
 	{"test", test},
 	{"fmt", format},
+	{"rewrites", records((*npu.Record).Trace)},
+	{"fusion", records(func(r *npu.Record) string { return r.FusionTable(false) })},
 }
 
 // render is what a person sees; nothing to see is said in so many words.
@@ -172,4 +174,27 @@ func format(f *file) (string, error) {
 		return "", fmt.Errorf("formatting twice gives another result:\n%s", twice)
 	}
 	return once, nil
+}
+
+// records shows what was done to each graph.
+func records(show func(*npu.Record) string) func(*file) (string, error) {
+	return func(f *file) (string, error) {
+		graphs := f.graphs()
+		var b strings.Builder
+		for i, graph := range graphs {
+			r, err := f.trace(graph)
+			if err != nil {
+				return "", err
+			}
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			if text := show(r); text != "" {
+				b.WriteString(text)
+			} else {
+				b.WriteString("none\n")
+			}
+		}
+		return b.String(), nil
+	}
 }
