@@ -2,6 +2,7 @@ package npu
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/codegen"
@@ -9,6 +10,7 @@ import (
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang/syntax"
 	"github.com/npulang/npu/lower"
+	"github.com/npulang/npu/passes"
 )
 
 // A Stage is a form that a program has on its way, and that can be shown.
@@ -38,6 +40,9 @@ func StageNames() []string {
 	}
 	return names
 }
+
+// PassNames lists the passes in the order in which they run.
+func PassNames() []string { return passes.Names() }
 
 // CheckStage reports an unknown stage, with what comes near.
 func CheckStage(name string) error {
@@ -103,6 +108,9 @@ func (c *compilation) showIR() (string, error) {
 func (c *compilation) showOptimised() (string, error) {
 	before := *c
 	before.opts.Level = min(c.opts.level(), O1)
+	if i := slices.Index(c.opts.Passes, "fuse"); i >= 0 {
+		before.opts.Passes = c.opts.Passes[:i]
+	}
 	return before.showFused()
 }
 

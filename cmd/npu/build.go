@@ -12,8 +12,9 @@ type buildCmd struct {
 	sourceFlags
 	graphFlags
 	memoryFlag
-	Output      string `short:"o" help:"File to write, - for standard output; default: FILE with the ending .npuc." placeholder:"FILE"`
-	weightFlags `group:"Weights:"`
+	Output         string `short:"o" help:"File to write, - for standard output; default: FILE with the ending .npuc." placeholder:"FILE"`
+	weightFlags    `group:"Weights:"`
+	optimiserFlags `group:"Optimiser:"`
 }
 
 // Run writes a compiled program.
@@ -42,7 +43,7 @@ func (b *buildCmd) Run(std streams, c *cli) error {
 
 func (b *buildCmd) options(std streams) (npu.Options, error) {
 	opts := npu.Options{Root: b.Root}
-	for _, add := range []func(*npu.Options) error{b.graphFlags.add, b.memoryFlag.add, b.weightFlags.addTo(b.File, std)} {
+	for _, add := range []func(*npu.Options) error{b.graphFlags.add, b.memoryFlag.add, b.weightFlags.addTo(b.File, std), b.optimiserFlags.add} {
 		if err := add(&opts); err != nil {
 			return opts, err
 		}

@@ -30,7 +30,7 @@ func sourceOf(file string, std streams) npu.Source {
 // graphFlags choose a graph and how much the compiler does with it.
 type graphFlags struct {
 	Graph string `help:"Graph to take; default: main, else the only one." placeholder:"NAME"`
-	Opt   string `short:"O" help:"Optimisation: -O0 does only what correctness needs, -O2 (default) everything." placeholder:"LEVEL"`
+	Opt   string `short:"O" help:"Optimisation: -O0 does only what correctness needs, -O1 simplifies, -O2 (default) also fuses." placeholder:"LEVEL"`
 }
 
 // add puts graph and level into the compiler's options.
@@ -41,12 +41,12 @@ func (f *graphFlags) add(opts *npu.Options) (err error) {
 }
 
 // levels are what may stand after -O.
-var levels = map[string]npu.Level{"": "", "0": npu.O0, "2": npu.O2}
+var levels = map[string]npu.Level{"": "", "0": npu.O0, "1": npu.O1, "2": npu.O2}
 
 func parseLevel(text string) (npu.Level, error) {
 	level, ok := levels[text]
 	if !ok {
-		return "", usage("-O%s: the levels are -O0 and -O2", text)
+		return "", usage("-O%s: the levels are -O0, -O1 and -O2", text)
 	}
 	return level, nil
 }
@@ -103,6 +103,12 @@ func (f *weightFlags) add(opts *npu.Options, file string, std streams) error {
 // dimFlags bind symbolic dimensions.
 type dimFlags struct {
 	Dim []string `help:"Take N as the size of the symbolic dimension NAME. May be repeated." sep:"none" placeholder:"NAME=N"`
+}
+
+// add puts the sizes into the compiler's options.
+func (f *dimFlags) add(opts *npu.Options) (err error) {
+	opts.Dims, err = f.dims()
+	return err
 }
 
 func (f *dimFlags) dims() (map[string]int64, error) {

@@ -108,11 +108,29 @@ func (*emitCmd) Help() string {
 	b.WriteString(`
 Where a listing needs numbers, a symbolic dimension that --dim does not give is taken as 64. A tensor has one name in all listings.
 
+The passes are `)
+	b.WriteString(strings.Join(npu.PassNames(), ", "))
+	b.WriteString(`.
+
 Examples:
 
     npu emit ir mlp.npu
-    npu emit memory mlp.npu --dim B=8`)
+    npu emit memory mlp.npu --dim B=8
+    npu emit opt mlp.npu --trace --stats
+    npu emit --after simplify mlp.npu
+    npu emit --passes canonicalise,drop-dead graph.ir`)
 	return b.String()
+}
+
+// Help is the rest of npu fusion --help.
+func (*fusionCmd) Help() string {
+	return `A rule matches where its operators stand; its effects are the regions that came of it. Below the table stands each candidate that was turned down, with the reason and its numbers.
+
+Examples:
+
+    npu fusion mlp.npu
+    npu fusion mlp.npu --fusion all_safe,-MatMul_BiasAdd_ReLU
+    npu fusion mlp.npu --device ascend910b3 --dim B=128 --json`
 }
 
 // Help is the rest of npu fmt --help.

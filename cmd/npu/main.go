@@ -29,6 +29,7 @@ type cli struct {
 	Check   checkCmd   `cmd:"" help:"Report the mistakes of a program; needs no weights."`
 	Test    testCmd    `cmd:"" help:"Run the test blocks of a script."`
 	Emit    emitCmd    `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`
+	Fusion  fusionCmd  `cmd:"" help:"Show what the fusion rules do to a graph; needs no weights."`
 	Fmt     fmtCmd     `cmd:"" help:"Print scripts in the canonical layout."`
 	Build   buildCmd   `cmd:"" help:"Write a compiled program (.npuc)."`
 	Ops     opsCmd     `cmd:"" help:"List the operators, or describe one."`

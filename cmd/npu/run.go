@@ -17,8 +17,9 @@ type runCmd struct {
 	sourceFlags
 	graphFlags
 	memoryFlag
-	weightFlags `group:"Weights:"`
-	runFlags    `group:"Inputs and outputs:"`
+	weightFlags    `group:"Weights:"`
+	runFlags       `group:"Inputs and outputs:"`
+	optimiserFlags `group:"Optimiser:"`
 }
 
 // runFlags say what goes in and where the results go.
@@ -32,10 +33,6 @@ type runFlags struct {
 // Run compiles, runs once and prints.
 func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
 	opts, err := r.options(std)
-	if err != nil {
-		return err
-	}
-	dims, err := r.dims()
 	if err != nil {
 		return err
 	}
@@ -54,7 +51,7 @@ func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
 		return err
 	}
 	std.progress.start("running " + r.File)
-	inputs, err := p.ReadInputs(given, npu.InputOptions{Seed: r.Seed, Dims: dims})
+	inputs, err := p.ReadInputs(given, npu.InputOptions{Seed: r.Seed, Dims: opts.Dims})
 	if err != nil {
 		return err
 	}
@@ -68,7 +65,7 @@ func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
 
 func (r *runCmd) options(std streams) (npu.Options, error) {
 	opts := npu.Options{Root: r.Root}
-	for _, add := range []func(*npu.Options) error{r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std)} {
+	for _, add := range []func(*npu.Options) error{r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std), r.optimiserFlags.add, r.dimFlags.add} {
 		if err := add(&opts); err != nil {
 			return opts, err
 		}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 
 	"github.com/npulang/npu"
 )
@@ -24,46 +22,6 @@ func (k *checkCmd) Run(std streams, c *cli) error {
 	}
 	c.show(ds, std)
 	return nil
-}
-
-// emitCmd is npu emit.
-type emitCmd struct {
-	Stage string `arg:"" name:"STAGE" help:"Stage to show: ${stages}."`
-	sourceFlags
-	graphFlags
-	dimFlags
-	Locations bool `help:"Show where each value comes from."`
-}
-
-// Run prints one stage.
-func (e *emitCmd) Run(std streams, c *cli) error {
-	opts := npu.Options{Root: e.Root, Locations: e.Locations}
-	if err := e.add(&opts); err != nil {
-		return err
-	}
-	dims, err := e.dims()
-	if err != nil {
-		return err
-	}
-	opts.Dims = dims
-	if err := npu.CheckStage(e.Stage); err != nil {
-		return wrongStage(err)
-	}
-	std.progress.start("compiling " + e.File)
-	text, warnings, err := npu.Emit(e.source(std), e.Stage, opts)
-	if err != nil {
-		return err
-	}
-	c.show(warnings, std)
-	_, err = io.WriteString(std.out, text)
-	return err
-}
-
-// wrongStage is an unknown stage as an error of usage.
-func wrongStage(err error) error {
-	d := npu.AsDiagnostic(err)
-	return usageError{errors.New(strings.Join(append([]string{d.Message}, d.Helps...), ", ")),
-		"The stages are " + strings.Join(npu.StageNames(), " ") + "."}
 }
 
 // opsCmd is npu ops.

@@ -10,10 +10,11 @@ import (
 type testCmd struct {
 	sourceFlags
 	memoryFlag
-	Opt         string `short:"O" help:"Run the tests at -O0 or at -O2 only; default: at both." placeholder:"LEVEL"`
-	Match       string `name:"run" help:"Run only the tests whose name contains TEXT." placeholder:"TEXT"`
-	Verbose     bool   `short:"v" help:"Print every test, not only those that fail."`
-	weightFlags `group:"Weights:"`
+	Opt            string `short:"O" help:"Run the tests at -O0, -O1 or -O2 only; default: at -O0 and at -O2." placeholder:"LEVEL"`
+	Match          string `name:"run" help:"Run only the tests whose name contains TEXT." placeholder:"TEXT"`
+	Verbose        bool   `short:"v" help:"Print every test, not only those that fail."`
+	weightFlags    `group:"Weights:"`
+	optimiserFlags `group:"Optimiser:"`
 
 	count   int     // of runs so far
 	seconds float64 // that they took
@@ -49,7 +50,7 @@ func (t *testCmd) Run(std streams, c *cli) error {
 
 func (t *testCmd) options(std streams) (npu.TestOptions, error) {
 	opts := npu.TestOptions{Options: npu.Options{Root: t.Root}, Match: t.Match}
-	for _, add := range []func(*npu.Options) error{t.memoryFlag.add, t.weightFlags.addTo(t.File, std)} {
+	for _, add := range []func(*npu.Options) error{t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add} {
 		if err := add(&opts.Options); err != nil {
 			return opts, err
 		}
