@@ -89,8 +89,8 @@ func compose(of []bound) ir.Lit {
 	return ir.IntsLit(out...)
 }
 
-// perm is a matched permutation, counted from the front; an absent one turns
-// the axes round.
+// perm is a matched permutation, counted from the front; if it is absent, the
+// last two axes change places.
 func (b bound) perm() []int64 {
 	if b.lit.Kind == ir.KInts {
 		return b.lit.Ints
@@ -98,7 +98,10 @@ func (b bound) perm() []int64 {
 	n := b.owner.Args[0].Type.Rank()
 	out := make([]int64, n)
 	for i := range out {
-		out[i] = int64(n - 1 - i)
+		out[i] = int64(i)
+	}
+	if n >= 2 {
+		out[n-2], out[n-1] = out[n-1], out[n-2]
 	}
 	return out
 }

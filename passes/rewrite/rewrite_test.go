@@ -17,12 +17,16 @@ import (
 // A file of testdata has sections "rules", in the language; each is followed by
 // "out": what they compile to, or their errors. A section "in", IR, adds where
 // they match, and a directive in it binds: "// fires: RULE" and "// silent: RULE"
-// are checked even with -update.
+// are checked even with -update. A section "check passed", or another result, has
+// rules that a check gives this verdict; it is followed by their counterexamples.
 func TestRules(t *testing.T) {
 	var rules []*Rule // of the last section of them
-	expect.Archives(t, []string{"rules", "in"}, func(t *testing.T, s txtar.File) []txtar.File {
+	expect.Archives(t, []string{"rules", "in", "check"}, func(t *testing.T, s txtar.File) []txtar.File {
 		if s.Name == "in" {
 			return []txtar.File{expect.Section("matches", matchAll(t, rules, string(s.Data)))}
+		}
+		if want, ok := strings.CutPrefix(s.Name, "check "); ok {
+			return []txtar.File{expect.Section("verdicts", checkAll(t, string(s.Data), Result(want)))}
 		}
 		var text string
 		rules, text = compileAll(t, string(s.Data))

@@ -1,0 +1,114 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// symbols puts symbols for some of the sizes of a graph; nil: it is not legal
+// then.
+//
+//	func @before(%a: f32[2,3], %b: f32[3])  =>  func @before(%a: f32[N2,3], %b: f32[3])
+//
+// A size that stands in several places becomes one symbol in all of them.
+func symbols(f *ir.Func, s *style) *ir.Func {
+	names := map[int64]ir.Dim{}
+	return remap(f, func(d ir.Dim) ir.Dim {
+		n, ok := d.Const()
+		if !ok || n < 2 {
+			return d
+		}
+		if _, seen := names[n]; !seen {
+			names[n] = d
+			if !s.chance(3) {
+				names[n] = ir.Sym("N" + d.String())
+			}
+		}
+		return names[n]
+	}, nil)
+}
+
+// remap builds a function again with other sizes, in the types of its inputs and
+// constants and in attributes; leaf, if not nil, first changes the type of an
+// input or constant. It is nil if that is not legal. Constants that change their
+// sizes are cut.
+func remap(f *ir.Func, size func(ir.Dim) ir.Dim, leaf func(ir.Type) ir.Type) *ir.Func {
+	g := &ir.Func{Name: f.Name}
+	with := map[*ir.Value]*ir.Value{}
+	typ := func(t ir.Type) ir.Type {
+		if leaf != nil {
+			t = leaf(t)
+		}
+		return ir.Type{DType: t.DType, Shape: mapDims(t.Shape, size)}
+	}
+	for _, v := range f.Params {
+		with[v] = g.NewInput(v.Name, typ(v.Type))
+	}
+	for _, v := range f.Body {
+		args := make([]*ir.Value, len(v.Args))
+		for i, a := range v.Args {
+			args[i] = with[a]
+		}
+		attrs := slices.Clone(v.Attrs)
+		for i, l := range attrs {
+			switch kind := v.Op.Attrs[i].Kind; {
+			case kind == ir.KDim || kind == ir.KDims || kind == ir.KType:
+				l.Dims = mapDims(l.Dims, size)
+			case l.Tensor != nil:
+				if l.Tensor = cut(l.Tensor, typ(v.Type)); l.Tensor == nil {
+					return nil
+				}
+			}
+			attrs[i] = l
+		}
+		out, err := g.Add(v.Op, args, attrs)
+		if err != nil || len(out) > 1 {
+			return nil
+		}
+		with[v] = out[0]
+	}
+	for _, v := range f.Results {
+		g.Results = append(g.Results, with[v])
+	}
+	return g
+}
+
+func mapDims(dims []ir.Dim, size func(ir.Dim) ir.Dim) []ir.Dim {
+	out := make([]ir.Dim, len(dims))
+	for i, d := range dims {
+		out[i] = size(d)
+	}
+	return out
+}
+
+// cut makes a tensor of another shape: the first elements along each axis, axes
+// counted from the last one. A size with a symbol, or one that is larger, stays
+// as it is; nil: the shape cannot be.
+func cut(t *tensor.T, to ir.Type) *tensor.T {
+	shape := slices.Clone(t.Shape[max(0, len(t.Shape)-to.Rank()):])
+	if to.Rank() > len(t.Shape) {
+		return nil
+	}
+	for i, d := range to.Shape {
+		if n, ok := d.Const(); ok && n >= 0 && int(n) <= shape[i] {
+			shape[i] = int(n)
+		}
+	}
+	lead := len(t.Shape) - len(shape)
+	if slices.Contains(t.Shape[:lead], 0) {
+		return nil // no element is the first
+	}
+	out := tensor.New(t.DType, shape...)
+	strides := tensor.Strides(t.Shape)[lead:]
+	size := t.DType.Size()
+	for i := range out.Len() {
+		from := 0
+		for axis, at := range tensor.Index(shape, i) {
+			from += at * strides[axis]
+		}
+		copy(out.Data[i*size:(i+1)*size], t.Data[from*size:])
+	}
+	return out
+}
