@@ -29,7 +29,7 @@ func Own(name, doc, text string) *Rule {
 	if err := errs.Err(); err != nil {
 		panic("rewrite: rule " + name + ": " + err.Error())
 	}
-	r.Name, r.Doc, r.Pos = name, doc, diag.Loc{}
+	r.Name, r.Doc, r.Pos, r.name = name, doc, diag.Loc{}, diag.Span{}
 	r.Safe = r.Safe || !r.Fusion()
 	return r
 }

@@ -27,7 +27,13 @@ type Rule struct {
 	Within  float64  // how far results may be off then, see Tolerance; 0: not a bit
 	Liberty string   // not empty: what the rule takes for granted that IEEE 754 does not; runs with fast-math only
 	Pos     diag.Loc // of a user's rule
+
+	name diag.Span // where a user's rule is named
 }
+
+// Span is where the source of a user's rule names it; nowhere for one that was
+// made in Go.
+func (r *Rule) Span() diag.Span { return r.name }
 
 // Fusion reports whether the rule gives the matched operators to one kernel.
 func (r *Rule) Fusion() bool { return r.Replace == nil && r.Build == nil }
@@ -40,7 +46,7 @@ const maxTolerance = 0.1
 // all the errors of a rule are reported.
 func Compile(d *syntax.RuleDecl) (*Rule, diag.List) {
 	c := newCompiler()
-	r := &Rule{Name: d.Name.Name, Doc: d.Doc, Pos: d.Span().Loc()}
+	r := &Rule{Name: d.Name.Name, Doc: d.Doc, Pos: d.Span().Loc(), name: d.Name.At}
 	if r.Match = c.pattern(d.Pattern); r.Match != nil {
 		// What follows a wrong pattern would only repeat its errors.
 		r.Where = c.tests(d.Where)
