@@ -164,3 +164,35 @@ graph g(x: f32) -> f32 { return x }
 		}
 	}
 }
+
+// fileOf is the name of the golden file of a rule.
+func fileOf(rule string) string {
+	return strings.ReplaceAll(strings.ToLower(rule), "_", "-")
+}
+
+// TestRules checks that each of the compiler's rules has a golden file of its
+// name, in which it fires and in which it is silent.
+func TestRules(t *testing.T) {
+	shown := map[string]map[bool]bool{}
+	for _, f := range goldenFiles(t) {
+		folder, name, _ := strings.Cut(f.name, "/")
+		for _, d := range f.directives {
+			if (folder != "opt" && folder != "fusion") || name != fileOf(d.rule) {
+				continue
+			}
+			if shown[d.rule] == nil {
+				shown[d.rule] = map[bool]bool{}
+			}
+			shown[d.rule][d.fires] = true
+		}
+	}
+	var missing []string
+	for _, rule := range npu.RuleNames() {
+		if s := shown[rule]; !s[true] || !s[false] {
+			missing = append(missing, rule)
+		}
+	}
+	for _, rule := range missing {
+		t.Logf("%s has no golden file %s.txtar in opt or fusion in which it fires and is silent", rule, fileOf(rule))
+	}
+}
