@@ -55,3 +55,21 @@ func TestReaders(t *testing.T) {
 		}
 	}
 }
+
+// A value that nobody reads is no reader, nor what only it reads.
+func TestDeadReaders(t *testing.T) {
+	f := irtest.Parse(t, `func @f(%x: f32[2]) -> f32[2] {
+  %a = neg %x : f32[2]
+  %b = exp %a : f32[2]
+  %c = exp %b : f32[2]
+  %y = abs %a : f32[2]
+  return %y
+}
+`)
+	uses := NewUses(f)
+	for i, want := range []int{1, 0, 0, 1} {
+		if got := uses.Count(f.Body[i]); got != want {
+			t.Errorf("value %d is read %d times, want %d", i, got, want)
+		}
+	}
+}

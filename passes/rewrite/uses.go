@@ -17,7 +17,8 @@ type Uses struct {
 	readers map[*ir.Value][]*ir.Value // made for the first who asks; nil before
 }
 
-// NewUses counts the readers of f's values.
+// NewUses counts the readers of f's values. A value that nobody reads is no
+// reader: what merging and folding leave behind must not keep anything alive.
 func NewUses(f *ir.Func) *Uses {
 	u := &Uses{count: f.Readers(), projections: map[*ir.Value]int{}, of: f}
 	for _, v := range f.Body {
@@ -25,7 +26,21 @@ func NewUses(f *ir.Func) *Uses {
 			u.projections[v.Args[0]]++
 		}
 	}
+	for i := len(f.Body) - 1; i >= 0; i-- {
+		if u.count[f.Body[i]] == 0 {
+			u.forget(f.Body[i])
+		}
+	}
 	return u
+}
+
+// forget takes back what a value that nobody reads has read.
+func (u *Uses) forget(v *ir.Value) {
+	for _, a := range v.Args {
+		if a != nil {
+			u.count[a]--
+		}
+	}
 }
 
 // Count is how often v is read: as an argument, or as a result of the function.
