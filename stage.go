@@ -30,6 +30,7 @@ var Stages = []Stage{
 	{"memory", "where each value lies, and when", showPlan((*lower.Plan).WriteMemory)},
 	{"streams", "the order of each stream, with its events", showPlan((*lower.Plan).WriteStreams)},
 	{"bytecode", "the program that the virtual machine runs", (*compilation).showBytecode},
+	{"graph", "the graph after fusion as a picture", (*compilation).showPicture},
 }
 
 // StageNames lists the names of the stages.

@@ -23,7 +23,7 @@ const policy = `
 NONE                                   < ir/diag, stdlib, golden/expect
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode
-ir                                     < ir/irtest, ir/gen, vm/kernel
+ir                                     < ir/irtest, ir/gen, ir/draw, vm/kernel
 ir, lang/syntax                        < passes/rewrite
 ir, lang/syntax, lang/weights          < lang
 passes/rewrite                         < passes
@@ -31,8 +31,9 @@ passes, ir/device                      < fusion
 ir, ir/device                          < lower
 lower, codegen/bytecode                < codegen
 codegen/bytecode, vm/kernel            < vm
-lang, fusion, codegen, vm, stdlib      < .
-.                                      < cmd/npu, golden
+lang, fusion, codegen, vm, stdlib, ir/draw < .
+.                                      < cmd/npu/page, golden
+., cmd/npu/page                        < cmd/npu
 `
 
 // TestLayers checks every import of the project against the policy.

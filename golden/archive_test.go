@@ -128,6 +128,7 @@ var optionTable = map[string]func(*options, string) error{
 		return err
 	},
 	"locations": func(o *options, v string) error { return setBool(&o.Locations, v) },
+	"format":    func(o *options, v string) error { o.Format = npu.PictureFormat(v); return nil },
 	"strict":    func(o *options, v string) error { return setBool(&o.Strict, v) },
 	"random-inputs": func(o *options, v string) error {
 		made := true

@@ -28,7 +28,7 @@
 //	fusion           the table of npu fusion
 //
 // Lines of the prose that begin with "option:" steer the compiler: graph=NAME,
-// level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, strict=true,
+// level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, format=svg, strict=true,
 // weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false; and
 // the optimiser as the flags of the command line do: fusion=all_safe,-NAME,
 // passes=A,B, after=PASS, fuel=N, fast-math=true, device=NAME, save-memory=true. An

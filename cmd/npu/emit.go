@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu"
@@ -15,7 +16,8 @@ type emitCmd struct {
 	Root  string `help:"Folder that imports may not leave; default: the folder of FILE." placeholder:"DIR"`
 	graphFlags
 	dimFlags
-	Locations      bool `help:"Show where each value comes from."`
+	Locations      bool   `help:"Show where each value comes from."`
+	Format         string `help:"Language of the stage graph: dot (default), for Graphviz, or svg." placeholder:"dot|svg"`
 	optimiserFlags `group:"Optimiser:"`
 	pipelineFlags  `group:"Passes:"`
 	Stats          bool `group:"Passes:" help:"Tell on standard error what each pass did, and how long it took."`
@@ -53,11 +55,24 @@ func (e *emitCmd) chooseStage() error {
 	if err := npu.CheckStage(e.Stage); err != nil {
 		return wrongStage(err)
 	}
+	return e.checkFormat()
+}
+
+// checkFormat refuses a format that does not exist, or of a stage that has none.
+func (e *emitCmd) checkFormat() error {
+	switch format := npu.PictureFormat(e.Format); {
+	case e.Format == "":
+		return nil
+	case e.Stage != "graph":
+		return usage("--format %s: only the stage graph has formats", e.Format)
+	case !slices.Contains(npu.PictureFormats, format):
+		return usage("--format %s: the formats are dot and svg", e.Format)
+	}
 	return nil
 }
 
 func (e *emitCmd) options() (npu.Options, error) {
-	opts := npu.Options{Root: e.Root, Locations: e.Locations}
+	opts := npu.Options{Root: e.Root, Locations: e.Locations, Format: npu.PictureFormat(e.Format)}
 	for _, add := range []func(*npu.Options) error{e.graphFlags.add, e.optimiserFlags.add, e.pipelineFlags.add, e.dimFlags.add} {
 		if err := add(&opts); err != nil {
 			return opts, err
