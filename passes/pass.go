@@ -31,7 +31,8 @@ var Pipeline = []Pass{
 	{"merge-equal", "what is computed twice is computed once (cse)", O1, nil, mergeEqual},
 	{"user-rules", "the user's rewrites are applied", O1, userRules, nil},
 	{"canonicalise", "of several ways to write one thing one is left", O1, table(canonicalRules), nil},
-	{"simplify", "algebra that is exact, casts and moves that cancel out", O1, table(algebraRules, castRules, shapeRules, sliceRules), nil},
+	{"simplify", "algebra that is exact, casts and moves that cancel out", O1,
+		table(canonicalRules, algebraRules, logicRules, castRules, broadcastRules, shapeRules, sliceRules, fastMathRules), nil},
 	{"raise", "what exporters take apart is one operator again", O1, table(raiseRules), nil},
 	{"sink-transposes", "transposes meet, cancel out, or ride in a product", O1, table(transposeRules), nil},
 	{"merge-products", "fewer and larger products", O1, table(productRules), nil},
@@ -91,15 +92,20 @@ type RuleRow struct {
 	Rule *rewrite.Rule
 }
 
-// Rules lists the compiler's own rewrites in the order of the pipeline.
+// Rules lists the compiler's own rewrites in the order of the pipeline, each with
+// the first pass that applies it.
 func Rules() []RuleRow {
 	var rows []RuleRow
+	seen := map[*rewrite.Rule]bool{}
 	for _, p := range Pipeline {
 		if p.Rules == nil {
 			continue
 		}
 		for _, r := range p.Rules(&Options{}) {
-			rows = append(rows, RuleRow{p.Name, r})
+			if !seen[r] {
+				seen[r] = true
+				rows = append(rows, RuleRow{p.Name, r})
+			}
 		}
 	}
 	return rows

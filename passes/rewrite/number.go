@@ -96,6 +96,10 @@ func splat(v *ir.Value) *tensor.T {
 	return &tensor.T{DType: t.DType, Shape: []int{}, Data: first}
 }
 
+// Splat is the one element of which v is made, as a scalar; nil if v is not known
+// to be of one element. Rules of the compiler's own ask for it.
+func Splat(v *ir.Value) *tensor.T { return splat(v) }
+
 // litNumber is the number that an attribute holds, unless it is symbolic or no
 // number.
 func litNumber(l ir.Lit) (number, bool) {
