@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/passes"
 )
@@ -10,21 +11,113 @@ import (
 type Fuser struct {
 	options Options
 	set     *Set
+	size    *sizes
 	errs    diag.List
+
+	trackers []*tracker // of all rules, in the order of Status
+	named    []*tracker // of the set's rules
+	grown    []*tracker // of the rows of growth
+
+	done map[*ir.Func]bool // bodies of fused regions, which are kernels already
 }
 
 // New makes a Fuser. Two rules of one name are an error.
 func New(o Options) (*Fuser, diag.List) {
 	set, errs := NewSet(o.Rules)
-	return &Fuser{options: o, set: set}, errs
+	if o.Device == nil {
+		o.Device = device.Lookup("cpu")
+	}
+	u := &Fuser{options: o, set: set, size: newSizes(o.Dims), done: map[*ir.Func]bool{}}
+	u.track()
+	return u, errs
 }
 
 // Fuse outlines what is better run as one kernel: the work of the pass fuse. It
-// is called for a function and for each region inside.
-func (u *Fuser) Fuse(f *ir.Func, t *passes.Trace) {}
+// is called for a function, and then for each region inside.
+func (u *Fuser) Fuse(f *ir.Func, t *passes.Trace) {
+	if u.done[f] || u.options.Mode == None && len(u.options.Switches) == 0 {
+		return
+	}
+	u.skipKernels(f)
+	w := &fusing{Fuser: u, graph: newGraph(f, u.size), trace: t}
+	w.script()
+	w.match()
+	w.grow()
+	w.outline(func(root int32) bool {
+		if !t.Rewrite(w.groups[root].traits.name(), w.rootValue(root)) {
+			return false
+		}
+		w.effect(root)
+		return true
+	})
+}
 
-// Status tells of every rule what it did in all functions so far.
-func (u *Fuser) Status() []Status { return nil }
+// skipKernels notes the bodies of fused regions that are there already, so that
+// nothing is fused inside.
+func (u *Fuser) skipKernels(f *ir.Func) {
+	for _, v := range f.Body {
+		if v.Op == ir.Fused {
+			for g := range v.Bodies[0].Funcs() {
+				u.done[g] = true
+			}
+		}
+	}
+}
 
 // Errors lists what @fuse("name") asks for and cannot be done.
 func (u *Fuser) Errors() diag.List { return u.errs }
+
+// A fusing is the work on one function.
+type fusing struct {
+	*Fuser
+	*graph
+	trace *passes.Trace
+	names map[*ir.Value]string // made for the first refusal
+
+	bans []ban
+}
+
+// rootValue is the last operator of a group.
+func (g *graph) rootValue(root int32) *ir.Value {
+	last := none
+	for _, id := range g.groups[root].members {
+		last = max(last, id)
+	}
+	return g.vals[last].v
+}
+
+// name is the printed name of a value.
+func (w *fusing) name(v *ir.Value) string {
+	if w.names == nil {
+		w.names = w.f.Names()
+	}
+	return w.names[v]
+}
+
+// effect counts a region for the rule that made it.
+func (w *fusing) effect(root int32) {
+	r := w.groups[root].rule
+	for i, x := range w.set.rules {
+		if x == r {
+			w.Fuser.named[i].Effects++
+		}
+	}
+}
+
+// legal reports whether parts, which no cycle keeps apart, may become one kernel
+// of the given traits on the device.
+func (w *fusing) legal(m *merge, t *traits) *reason {
+	if r := w.apart(m.parts); r != nil {
+		return r
+	}
+	if r := dtypes(t, w.options.Device); r != nil {
+		return r
+	}
+	if ok, detail := w.fits(m.parts, t, w.options.Device); !ok {
+		return &reason{"on-chip-budget", detail}
+	}
+	if w.options.SaveMemory {
+		return w.raises(m)
+	}
+	return nil
+}

@@ -4,30 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/npulang/npu/golden/expect"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/lang/syntax"
+	"github.com/npulang/npu/passes"
 	"github.com/npulang/npu/passes/rewrite"
 )
-
-const rules = `
-fusion MatMul_BiasAdd {
-    bias_add(matmul(a, b), c)
-}
-
-fusion MatMul_BiasAdd_ReLU {
-    relu?(bias_add(matmul(a, b), c))
-}
-
-fusion Exp_Abs {
-    exp(abs(x))
-}
-
-rewrite left_out {
-    x * 1  =>  x
-}
-`
 
 func compile(t *testing.T, text string) []*rewrite.Rule {
 	t.Helper()
@@ -44,62 +28,70 @@ func compile(t *testing.T, text string) []*rewrite.Rule {
 	return out
 }
 
-func TestCandidates(t *testing.T) {
-	s, errs := NewSet(compile(t, rules))
+// fuse runs the pass fuse alone over f.
+func fuse(t testing.TB, f *ir.Func, o Options) (*Fuser, *passes.Report) {
+	t.Helper()
+	u, errs := New(o)
 	if err := errs.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.Rules()); n != 3+len(Rules) {
-		t.Fatalf("%d rules", n)
+	report, err := passes.Run(f, passes.Options{Passes: []string{"fuse"}, Fuse: u.Fuse, Verify: true})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f)
 	}
-	if s.Rules()[1].Unit != ir.Cube || s.Rules()[2].Unit != ir.Vector {
-		t.Error("the units of the rules are wrong")
-	}
-	const text = `func @f(%c: bool[], %x: f32[B,3], %w: f32[3,4], %v: f32[4]) -> (f32[B,4], f32[B,4]) {
+	return u, report
+}
+
+// TestUserRules: a user's rules are before the compiler's own, and of two that
+// match the earlier one has the operators.
+func TestUserRules(t *testing.T) {
+	rules := compile(t, `
+fusion Exp_Abs {
+    exp(abs(x))
+    safe
+}
+
+fusion Abs_Relu {
+    abs(relu(x))
+    safe
+}
+
+fusion Unsafe {
+    relu(neg(x))
+}
+
+rewrite left_out {
+    x * 1  =>  x
+}
+`)
+	const text = `func @f(%c: bool[], %x: f32[B,3], %w: f32[3,4]) -> (f32[B,4], f32[B,4]) {
   %0 = matmul %x, %w : f32[B,4]
-  %1 = bias_add %0, %v : f32[B,4]
+  %1 = neg %0 : f32[B,4]
   %2 = relu %1 : f32[B,4]
   %3 = abs %2 : f32[B,4]
   %4 = exp %3 : f32[B,4]
-  %5 = matmul %x, %w : f32[B,4]
-  %6 = bias_add %5, %v : f32[B,4]
-  %7 = if %c, %6 : f32[B,4] then {
-    %8 = abs %6 : f32[B,4]
-    %9 = exp %8 : f32[B,4]
-    yield %9
+  %5 = if %c, %2 : f32[B,4] then {
+    %6 = abs %2 : f32[B,4]
+    %7 = exp %6 : f32[B,4]
+    yield %7
   } else {
-    yield %6
+    yield %2
   }
-  return %4, %7
+  return %4, %5
 }
 `
+	o := Options{Rules: rules, Switches: map[string]bool{}}
+	for _, r := range growth {
+		o.Switches[r.name] = false
+	}
 	f := irtest.Parse(t, text)
-	before := f.String()
-	var got []string
-	for _, c := range Candidates(f, s) {
-		names := c.Func.Names()
-		line := c.Rule.Name
-		for _, v := range c.Match.Inside {
-			line += " " + names[v]
-		}
-		got = append(got, line)
+	u, _ := fuse(t, f, o)
+	var b strings.Builder
+	b.WriteString(f.String())
+	for _, s := range u.Status()[:3] {
+		writeStatus(&b, s)
 	}
-	want := []string{
-		// %6 is read by the region only; the earlier rule of two that match has it.
-		"MatMul_BiasAdd %6 %5",
-		"Exp_Abs %4 %3",
-		"MatMul_BiasAdd_ReLU %2 %1 %0",
-		"Exp_Abs %2 %1", // inside the region, whose values are numbered anew
-	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("candidates:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if f.String() != before {
-		t.Error("Candidates changed the graph")
-	}
-	if empty, _ := NewSet(nil); len(Rules) == 0 && Candidates(f, empty) != nil {
-		t.Error("a set without rules has candidates")
-	}
+	expect.File(t, "testdata/user-rules.txt", b.String())
 }
 
 func TestDuplicateNames(t *testing.T) {
@@ -112,5 +104,22 @@ func TestDuplicateNames(t *testing.T) {
 	}
 	if got := strings.Join(errs[0].Notes, ""); got != "the other is at rules.npu:1:1" {
 		t.Errorf("note: %s", got)
+	}
+}
+
+// TestTable: names are unique, also across the two tables, and each row says what
+// it is.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range Names() {
+		if seen[name] || name == "" {
+			t.Errorf("two rules are named %q", name)
+		}
+		seen[name] = true
+	}
+	for _, r := range Rules() {
+		if r.Doc == "" || !r.Fusion() || !r.Safe {
+			t.Errorf("%s: the row is not complete", r.Name)
+		}
 	}
 }
