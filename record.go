@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/npulang/npu/fusion"
 )
 
 // Trace is one line for each rewrite, in the order in which they were made:
@@ -83,10 +85,19 @@ func (r *Record) refusals(row func(...string)) {
 			if n.Detail != "" {
 				why += ": " + n.Detail
 			}
+			if n.Count > 1 {
+				why += fmt.Sprintf(" (and %d more)", n.Count-1)
+			}
 			row("  "+s.Rule, n.Value, why, n.At)
 		}
 	}
 }
+
+// A FusionReason is a code of refusals, and what it means.
+type FusionReason = fusion.Reason
+
+// FusionReasons lists the codes of refusals, with what each means.
+func FusionReasons() []FusionReason { return fusion.Reasons }
 
 func yesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }
 

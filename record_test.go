@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/npulang/npu/fusion"
 	"github.com/npulang/npu/ir/diag"
 )
 
@@ -22,7 +23,8 @@ func TestRecord(t *testing.T) {
 		},
 		Fusions: []FusionStatus{
 			{Rule: "MatMul_BiasAdd", Enabled: true, Matches: 2, Effects: 1, Refused: []FusionRefusal{
-				{Code: "on-chip-budget", Value: "%h", Detail: "needs 393216, has 262144", At: "a.npu:3:9"}}},
+				{Code: "on-chip-budget", Value: "%h", Detail: "needs 393216, has 262144", At: "a.npu:3:9"},
+				{Code: "shared-value", Value: "%long", Count: 3}}},
 			{Rule: "Rope"},
 		},
 	}
@@ -40,7 +42,8 @@ rule            enabled  required  matches  effects
 MatMul_BiasAdd  yes      no              2        1
 
 refused
-  MatMul_BiasAdd  %h  on-chip-budget: needs 393216, has 262144  a.npu:3:9
+  MatMul_BiasAdd  %h     on-chip-budget: needs 393216, has 262144  a.npu:3:9
+  MatMul_BiasAdd  %long  shared-value (and 2 more)
 `},
 		{"all fusions", r.FusionTable(true), `fusion @main
 rule            enabled  required  matches  effects
@@ -48,12 +51,28 @@ MatMul_BiasAdd  yes      no              2        1
 Rope            no       no              0        0
 
 refused
-  MatMul_BiasAdd  %h  on-chip-budget: needs 393216, has 262144  a.npu:3:9
+  MatMul_BiasAdd  %h     on-chip-budget: needs 393216, has 262144  a.npu:3:9
+  MatMul_BiasAdd  %long  shared-value (and 2 more)
 `},
 		{"none", (&Record{Graph: "main"}).FusionTable(true), "fusion @main\nno rule matches\n"},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		}
+	}
+}
+
+// TestOptionsFusionStatus checks that options tell which rules they enable.
+func TestOptionsFusionStatus(t *testing.T) {
+	o := Options{Fusion: FuseNone}
+	o.SetFusionMode("MatMul_BiasAdd", true)
+	status := o.FusionStatus()
+	if len(status) != len(fusion.Names()) {
+		t.Errorf("%d rules, want %d", len(status), len(fusion.Names()))
+	}
+	for _, s := range status {
+		if s.Enabled != (s.Rule == "MatMul_BiasAdd") || s.Matches != 0 {
+			t.Errorf("%+v", s)
 		}
 	}
 }

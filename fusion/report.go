@@ -30,8 +30,11 @@ type Refusal struct {
 	Count  int      `json:"count"` // how many candidates it stands for
 }
 
-// Reasons holds the codes of refusals, with what each means.
-var Reasons = []struct{ Code, Doc string }{
+// A Reason is a code of refusals, and what it means.
+type Reason struct{ Code, Doc string }
+
+// Reasons holds the codes of refusals.
+var Reasons = []Reason{
 	{"disabled", "the rule, or one whose pattern the region would hold, is switched off"},
 	{"not-safe", "the rule does not promise the same bits, and the mode is all_safe"},
 	{"kept-apart", "the script says @fuse(off), or gives the values different annotations"},

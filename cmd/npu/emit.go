@@ -85,6 +85,9 @@ func (e *emitCmd) options() (npu.Options, error) {
 func (e *emitCmd) tell(records []*npu.Record, w io.Writer) error {
 	var b strings.Builder
 	for _, r := range records {
+		if e.Trace && len(records) > 1 {
+			b.WriteString("trace @" + r.Graph + "\n")
+		}
 		if e.Trace {
 			b.WriteString(r.Trace())
 		}
