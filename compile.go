@@ -43,6 +43,7 @@ type compilation struct {
 	graphs   []*lang.Graph
 	unit     *lang.Unit      // of a script
 	own      []*rewrite.Rule // the script's rules
+	unproved map[*Rule]bool  // rules that say safe and are not believed
 	warnings Diagnostics
 }
 
@@ -52,8 +53,12 @@ func load(src Source, opts Options) (*compilation, error) {
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
-	c := &compilation{opts: opts, text: t}
-	if err := c.read(); err != nil {
+	c := &compilation{opts: opts, text: t, unproved: map[*Rule]bool{}}
+	err = c.read()
+	if err == nil && t.file == nil {
+		err = c.believe()
+	}
+	if err != nil {
 		c.close()
 		return nil, err
 	}

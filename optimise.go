@@ -63,12 +63,17 @@ func (c *compilation) optimise(f *ir.Func) (*optimised, error) { return c.optimi
 // optimiseWith is optimise with an eye on what each pass leaves; after may be
 // nil.
 func (c *compilation) optimiseWith(f *ir.Func, after func(pass string, f *ir.Func)) (*optimised, error) {
+	f, _ = f.Clone()
+	return c.optimiseInPlace(f, after)
+}
+
+// optimiseInPlace is optimiseWith without the copy.
+func (c *compilation) optimiseInPlace(f *ir.Func, after func(pass string, f *ir.Func)) (*optimised, error) {
 	o, fuser, err := c.passOptions()
 	if err != nil {
 		return nil, err
 	}
 	o.After = after
-	f, _ = f.Clone()
 	report, err := passes.Run(f, o)
 	if err == nil {
 		err = fuser.Errors().Err()
@@ -98,6 +103,7 @@ func (c *compilation) passOptions() (passes.Options, *fusion.Fuser, error) {
 		return passes.Options{}, nil, err
 	}
 	rules, _ := fo.Rewrites(fo.Rules)
+	rules = slices.DeleteFunc(rules, func(r *Rule) bool { return c.unproved[r] })
 	return passes.Options{
 		Level: level, Passes: c.opts.Passes, Until: c.opts.After, Fuel: c.opts.Fuel,
 		Verify: c.opts.Verify, MaxBytes: c.opts.MaxMemory, FastMath: c.opts.FastMath,

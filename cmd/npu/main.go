@@ -30,6 +30,7 @@ type cli struct {
 	Test    testCmd    `cmd:"" help:"Run the test blocks of a script."`
 	Emit    emitCmd    `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`
 	Fusion  fusionCmd  `cmd:"" help:"Show what the fusion rules do to a graph; needs no weights."`
+	Rules   rulesCmd   `cmd:"" help:"List the rewriting and fusion rules, describe one, or check them."`
 	Fmt     fmtCmd     `cmd:"" help:"Print scripts in the canonical layout."`
 	Build   buildCmd   `cmd:"" help:"Write a compiled program (.npuc)."`
 	Ops     opsCmd     `cmd:"" help:"List the operators, or describe one."`

@@ -242,16 +242,35 @@ graph main(x: f32[4]) -> f32[4] {
 	{
 		Name: "not-followed", Severity: Warning,
 		Doc: `
-An annotation is right, but the compiler does not follow it here. The program
-computes the same without it; only where, or how fast, may differ.`,
+An annotation or a rule is right, but the compiler does not follow it here. The
+program computes the same without it; only where, or how fast, may differ.
+
+A rewrite or fusion of yours is applied by default if it says safe, below its
+pattern, and if npu finds graphs on which that can be checked. One that does not is
+applied when it is named, --fusion all_safe,NAME, or with --fusion all.`,
+		Wrong: `
+rewrite mul_one {
+    x * 1  =>  x
+}
+
+graph main(x: f32[4]) -> f32[4] { return x * 1 }`,
+		Right: `
+rewrite mul_one {
+    x * 1  =>  x
+    safe
+}
+
+graph main(x: f32[4]) -> f32[4] { return x * 1 }`,
 	},
 	{
 		Name: "bad-rule",
 		Doc: `
 A rewrite or fusion cannot be used: its pattern names no operator, a name of the
 replacement is not in the pattern, a test behind where is not one of dtype, rank,
-shape, is_const, value and uses, or, checked with npu rules check, its two sides
-do not compute the same.`,
+shape, is_const, value and uses, or it says safe and its two sides do not compute
+the same. Rewrites that say safe are tried on random graphs before they are
+applied; the note shows a small one on which the sides differ. npu rules check
+FILE tries more of them.`,
 		Wrong: `
 rewrite mul_one {
     x * 1  =>  y

@@ -72,6 +72,9 @@ func remap(f *ir.Func, size func(ir.Dim) ir.Dim, leaf func(ir.Type) ir.Type) *ir
 	for _, v := range f.Results {
 		g.Results = append(g.Results, with[v])
 	}
+	if ir.Verify(g) != nil {
+		return nil // a symbol that no input has
+	}
 	return g
 }
 

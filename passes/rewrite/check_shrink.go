@@ -204,13 +204,17 @@ func (s *shrinker) axes() bool {
 	return false
 }
 
-// values makes one element simpler: 0, 1 or 2.
+// simple are the values that a counterexample has where any will do, the simplest
+// first.
+var simple = []float64{0, 1, 2, -1, 0.5}
+
+// values makes one element simpler.
 func (s *shrinker) values() bool {
 	for i, t := range s.best.inputs {
 		for at := range t.Len() {
-			for simple := range int64(3) {
+			for _, x := range simple {
 				simpler := t.Clone()
-				simpler.SetInt(at, simple)
+				simpler.SetFloat(at, x)
 				if tensor.BitEqual(simpler, t) {
 					break // as simple as it gets
 				}

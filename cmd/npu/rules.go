@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/npulang/npu"
+)
+
+// rulesCmd is npu rules.
+type rulesCmd struct {
+	List  ruleListCmd  `cmd:"" default:"withargs" help:"List the rewriting and fusion rules, or describe one; the same as npu rules."`
+	Check ruleCheckCmd `cmd:"" help:"Test rules on random graphs, npu's own or a file's."`
+}
+
+// Help is the rest of npu rules --help.
+func (*rulesCmd) Help() string {
+	return `A rule is a rewrite, which puts one expression in the place of another, or a fusion, whose operators run as one kernel. npu has its own; a script may have more, and so may a file that --rules names.
+
+Examples:
+
+    npu rules
+    npu rules MatMul_BiasAdd_ReLU
+    npu rules --rules mine.npu --json
+    npu rules check mine.npu`
+}
+
+// Help is the rest of npu rules check --help.
+func (*ruleCheckCmd) Help() string {
+	return `Each rule is applied to random graphs that its pattern fits, of many ranks, dtypes and sizes, and both sides are run on random values, special ones among them. Where they differ, a small counterexample is shown, and the exit code is 1. A rule is unchecked if no graph was found that it changes. The same seed gives the same graphs.`
+}
+
+// ruleListCmd is npu rules [NAME].
+type ruleListCmd struct {
+	Name  string   `arg:"" name:"NAME" optional:"" help:"Rule to describe; default: list all."`
+	Rules []string `help:"List the rules of a script or a file of rules too. May be repeated." sep:"none" placeholder:"FILE"`
+	JSON  bool     `help:"Print one JSON object; docs/rules.md has its schema."`
+}
+
+// Run lists the rules by pass, or describes one.
+func (k *ruleListCmd) Run(std streams, c *cli) error {
+	user, err := readRuleFiles(k.Rules, std, c)
+	if err != nil {
+		return err
+	}
+	list := npu.Rules(user)
+	if k.Name != "" {
+		r, err := npu.FindRule(k.Name, user)
+		if err != nil {
+			return err
+		}
+		list = []npu.RuleSummary{*r}
+	}
+	switch {
+	case k.JSON:
+		return writeJSON(std.out, struct {
+			Rules []npu.RuleSummary `json:"rules"`
+		}{list})
+	case k.Name != "":
+		_, err = io.WriteString(std.out, describeRule(&list[0]))
+	default:
+		_, err = io.WriteString(std.out, listRules(list))
+	}
+	return err
+}
+
+// readRuleFiles reads the rules of scripts and of files of rules.
+func readRuleFiles(files []string, std streams, c *cli) ([]*npu.Rule, error) {
+	var all []*npu.Rule
+	for _, f := range files {
+		rules, warnings, err := npu.ScriptRules(sourceOf(f, std))
+		if err != nil {
+			return nil, err
+		}
+		c.show(warnings, std)
+		all = append(all, rules...)
+	}
+	return all, nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// ruleCheckCmd is npu rules check.
+type ruleCheckCmd struct {
+	File string `arg:"" name:"FILE" optional:"" help:"Script or file of rules; default: npu's own rules."`
+	Only string `help:"Check the rule NAME only." placeholder:"NAME"`
+	Seed uint64 `help:"Seed of the graphs and their values; default: 1." default:"1" placeholder:"N"`
+	JSON bool   `help:"Print one JSON object; docs/rules.md has its schema."`
+}
+
+// A ruleVerdict is what --json prints of one rule.
+type ruleVerdict struct {
+	Name     string `json:"name"`
+	Result   string `json:"result"` // passed, failed, unchecked, or liberty
+	Graphs   int    `json:"graphs"`
+	Matched  int    `json:"matched"`
+	Compared int    `json:"compared"`
+	Skipped  int    `json:"skipped"`
+	Seed     uint64 `json:"seed"`
+	Counter  string `json:"counterexample"` // empty: there is none
+}
+
+// Run checks the rules one by one.
+func (k *ruleCheckCmd) Run(std streams, c *cli) error {
+	rules, err := k.rules(std, c)
+	if err != nil {
+		return err
+	}
+	verdicts := []ruleVerdict{}
+	for _, r := range rules {
+		std.progress.start("checking " + r.Name)
+		v := k.check(r)
+		verdicts = append(verdicts, v)
+		if !k.JSON {
+			std.progress.stop()
+			fmt.Fprint(std.out, v.text())
+		}
+	}
+	std.progress.stop()
+	counts := map[string]int{}
+	for _, v := range verdicts {
+		counts[v.Result]++
+	}
+	if k.JSON {
+		err = writeJSON(std.out, struct {
+			Rules []ruleVerdict `json:"rules"`
+		}{verdicts})
+	} else {
+		_, err = io.WriteString(std.out, total(counts, len(rules)))
+	}
+	if err == nil && counts[failed] > 0 {
+		return errFailed
+	}
+	return err
+}
+
+// rules are those to check.
+func (k *ruleCheckCmd) rules(std streams, c *cli) ([]*npu.Rule, error) {
+	rules := npu.OwnRules()
+	if k.File != "" {
+		var err error
+		if rules, err = readRuleFiles([]string{k.File}, std, c); err != nil {
+			return nil, err
+		}
+	}
+	if k.Only == "" {
+		return rules, nil
+	}
+	for _, r := range rules {
+		if r.Name == k.Only {
+			return []*npu.Rule{r}, nil
+		}
+	}
+	_, err := npu.FindRule(k.Only, rules)
+	if err == nil {
+		err = usage("--only %s: the rule is not one of those that are checked", k.Only)
+	}
+	return nil, err
+}
+
+// The results of checks.
+const (
+	failed  = "failed"
+	liberty = "liberty" // the rule takes one: its sides may differ
+)
+
+func (k *ruleCheckCmd) check(r *npu.Rule) ruleVerdict {
+	if r.Liberty != "" {
+		return ruleVerdict{Name: r.Name, Result: liberty, Seed: k.Seed}
+	}
+	v := npu.CheckRule(r, k.Seed)
+	out := ruleVerdict{r.Name, string(v.Result()), v.Cases, v.Matched, v.Compared, v.Skipped, k.Seed, ""}
+	if v.Counter != nil {
+		out.Counter = v.Counter.String()
+	}
+	return out
+}
+
+// text is a line, and below it a counterexample.
+func (v *ruleVerdict) text() string {
+	line := fmt.Sprintf("%-*s  %-9s", ruleWidth, v.Name, v.Result)
+	switch v.Result {
+	case liberty:
+		line += "  its sides may differ: it runs with fast-math only"
+	case failed:
+		line += fmt.Sprintf("  seed %d", v.Seed)
+	default:
+		line += fmt.Sprintf("  %s, %d matched, %s compared", plural(v.Graphs, "graph"), v.Matched, plural(v.Compared, "run"))
+	}
+	line += "\n"
+	for text := range strings.Lines(v.Counter) {
+		line += "    " + text
+	}
+	return line
+}
+
+// total sums the results up.
+func total(counts map[string]int, rules int) string {
+	line := plural(rules, "rule")
+	sep := ": "
+	for _, result := range []string{"passed", failed, "unchecked", liberty} {
+		if n := counts[result]; n > 0 {
+			line += fmt.Sprintf("%s%d %s", sep, n, result)
+			sep = ", "
+		}
+	}
+	return line + "\n"
+}
