@@ -263,31 +263,49 @@ func (r *reducer) bypasses() (changed bool) {
 }
 
 // tidy removes what nothing needs: values, inputs, and asserts about sizes that
-// are no longer there. A graph keeps its inputs if it has no others.
+// are no longer there.
 func tidy(f *ir.Func) {
 	// The pass has no way to fail.
 	_, _ = passes.Run(f, passes.Options{Passes: []string{"drop-dead"}})
+	dropInputs(f)
+	bound := bareSymbols(f.Params)
+	f.Asserts = slices.DeleteFunc(f.Asserts, func(a ir.Assert) bool {
+		return !allBound(bound, a.Left, a.Right)
+	})
+}
+
+// dropInputs removes the inputs that nothing reads and whose sizes others tell.
+func dropInputs(f *ir.Func) {
 	read := f.Readers()
-	f.Params = slices.DeleteFunc(f.Params, func(p *ir.Value) bool { return read[p] == 0 && !bindsSymbols(p) })
+	for i := len(f.Params) - 1; i >= 0; i-- {
+		p := f.Params[i]
+		others := slices.Delete(slices.Clone(f.Params), i, i+1)
+		if read[p] == 0 && allBound(bareSymbols(others), p.Type.Shape...) {
+			f.Params = others
+		}
+	}
+}
+
+// bareSymbols are the symbols that the sizes of inputs tell.
+func bareSymbols(params []*ir.Value) map[string]bool {
 	bound := map[string]bool{}
-	for _, p := range f.Params {
+	for _, p := range params {
 		for _, d := range p.Type.Shape {
 			if s, ok := d.Symbol(); ok {
 				bound[s] = true
 			}
 		}
 	}
-	f.Asserts = slices.DeleteFunc(f.Asserts, func(a ir.Assert) bool {
-		loose := false
-		for _, d := range []ir.Dim{a.Left, a.Right} {
-			d.Symbols(func(s string) { loose = loose || !bound[s] })
-		}
-		return loose
-	})
+	return bound
 }
 
-// bindsSymbols reports whether an input gives sizes to symbols.
-func bindsSymbols(p *ir.Value) bool { return !p.Type.IsConst() }
+func allBound(bound map[string]bool, dims ...ir.Dim) bool {
+	all := true
+	for _, d := range dims {
+		d.Symbols(func(s string) { all = all && bound[s] })
+	}
+	return all
+}
 
 // comment says above the reduced graph how it fails.
 func (r *reducer) comment() string {

@@ -61,7 +61,7 @@ func (p *Plan) with() string {
 }
 
 // WriteTasks lists the tasks: unit, name, what each makes of what, its work,
-// and the tasks whose results it reads. The tasks of a body are indented below
+// and the tasks whose results it reads. The tasks of a branch or a loop are below
 // the task that runs it.
 func (p *Plan) WriteTasks(w io.Writer) error {
 	var out page
@@ -83,8 +83,8 @@ func (p *Plan) taskRows(prefix string) [][]string {
 			fmt.Sprintf("%st%d", prefix, i), t.Unit.String(), t.Name, p.makes(t),
 			fmt.Sprintf("flops %d", t.Cost.Flops), fmt.Sprintf("bytes %d", t.Cost.In+t.Cost.Out), after,
 		})
-		if t.Region == nil {
-			continue
+		if t.Region == nil || t.Region.Kind == Fused {
+			continue // a fused region is one kernel; the IR shows what it holds
 		}
 		for k, body := range t.Region.Bodies {
 			label := regionLabels[t.Region.Kind][k]
@@ -95,7 +95,7 @@ func (p *Plan) taskRows(prefix string) [][]string {
 }
 
 // regionLabels names the bodies in front of their tasks: t3.body.t0.
-var regionLabels = map[RegionKind][]string{Fused: {""}, If: {"then.", "else."}, Loop: {"body.", "cond."}}
+var regionLabels = map[RegionKind][]string{If: {"then.", "else."}, Loop: {"body.", "cond."}}
 
 func taskList(tasks []int) string {
 	var b strings.Builder

@@ -30,6 +30,9 @@ type cli struct {
 	Test    testCmd    `cmd:"" help:"Run the test blocks of a script."`
 	Emit    emitCmd    `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`
 	Fusion  fusionCmd  `cmd:"" help:"Show what the fusion rules do to a graph; needs no weights."`
+	Bisect  bisectCmd  `cmd:"" help:"Find the rewrite that changes what a graph computes."`
+	Reduce  reduceCmd  `cmd:"" help:"Make a graph that fails as small as it gets."`
+	Compare compareCmd `cmd:"" help:"Run two programs or pipelines, print the first value that differs."`
 	Rules   rulesCmd   `cmd:"" help:"List the rewriting and fusion rules, describe one, or check them."`
 	Fmt     fmtCmd     `cmd:"" help:"Print scripts in the canonical layout."`
 	Build   buildCmd   `cmd:"" help:"Write a compiled program (.npuc)."`

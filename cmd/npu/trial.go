@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/npulang/npu"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// trialFlags say how the commands that look for a fault run a program.
+type trialFlags struct {
+	graphFlags
+	memoryFlag
+	weightFlags `group:"Weights:"`
+	dimFlags
+	Input          []string `short:"i" help:"Value of an input, as in npu run; the others are random. May be repeated." sep:"none" placeholder:"NAME=VALUE"`
+	Tolerance      float64  `help:"Take results as equal that are off by less than T times the largest element; for f32, and for other float dtypes as many of their roundings. Default: equal bits, but for what a rule with a tolerance may change." placeholder:"T"`
+	optimiserFlags `group:"Optimiser:"`
+	pipelineFlags  `group:"Passes:"`
+}
+
+func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, error) {
+	o := npu.TrialOptions{Options: npu.Options{Root: root}, Tolerance: f.Tolerance}
+	if !(f.Tolerance >= 0 && f.Tolerance <= 1) {
+		return o, usage("--tolerance %v: write a number from 0 to 1", f.Tolerance)
+	}
+	for _, add := range []func(*npu.Options) error{
+		f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.pipelineFlags.add,
+	} {
+		if err := add(&o.Options); err != nil {
+			return o, err
+		}
+	}
+	var err error
+	o.Inputs, err = splitInputs(f.Input)
+	return o, err
+}
+
+// bisectCmd is npu bisect.
+type bisectCmd struct {
+	sourceFlags
+	trialFlags
+}
+
+// Run finds the rewrite that changes the numbers, and fails if there is one.
+func (b *bisectCmd) Run(std streams) error {
+	opts, err := b.options(b.File, b.Root, std)
+	if err != nil {
+		return err
+	}
+	std.progress.start("searching " + b.File)
+	found, err := npu.Bisect(b.source(std), opts)
+	if err != nil {
+		return err
+	}
+	std.progress.stop()
+	return tellBisection(std.out, found)
+}
+
+func tellBisection(w io.Writer, b *npu.Bisection) error {
+	switch {
+	case b.Number == 0 && b.Difference == "":
+		_, err := fmt.Fprintf(w, "no rewrite changes the numbers (%s)\n", plural(b.Total, "rewrite"))
+		return err
+	case b.Number == 0:
+		fmt.Fprintf(w, "the numbers differ without any rewrite: what lowers or runs the graph is at fault\n%s\n", b.Difference)
+		return errFailed
+	}
+	r := b.Rewrite
+	at := ""
+	if r.Pos.Line > 0 {
+		at = fmt.Sprintf(" (%s)", r.Pos)
+	}
+	fmt.Fprintf(w, "rewrite %d of %d changes the numbers\npass %s, rule %s, value %s%s\n%s\n\n", b.Number, b.Total, r.Pass, r.Rule, r.Value, at, b.Difference)
+	_, err := w.Write(diff.Diff("before", []byte(b.Before), "after", []byte(b.After)))
+	return errors.Join(err, errFailed)
+}
+
+// reduceCmd is npu reduce.
+type reduceCmd struct {
+	sourceFlags
+	Output string `short:"o" help:"File to write the reduced graph to; default: standard output." placeholder:"FILE"`
+	trialFlags
+}
+
+// Run shrinks a graph that fails.
+func (r *reduceCmd) Run(ctx context.Context, std streams) error {
+	opts, err := r.options(r.File, r.Root, std)
+	if err != nil {
+		return err
+	}
+	std.progress.start("reducing " + r.File)
+	small, err := npu.Shrink(ctx, r.source(std), opts)
+	if err != nil {
+		return err
+	}
+	std.progress.stop()
+	fmt.Fprintf(std.err, "%s of %d left after %s\n", plural(small.After, "value"), small.Before, plural(small.Tries, "trial"))
+	if r.Output == "" || r.Output == "-" {
+		_, err := io.WriteString(std.out, small.IR)
+		return err
+	}
+	return npu.WriteFile(r.Output, []byte(small.IR))
+}
+
+// compareCmd is npu compare.
+type compareCmd struct {
+	A    string `arg:"" name:"A" help:"Program."`
+	B    string `arg:"" name:"B" optional:"" help:"Program to compare it with; default: A without optimisation, or as --b says."`
+	Root string `help:"Folder that imports may not leave; default: the folder of each program." placeholder:"DIR"`
+	AOpt string `name:"a" help:"Flags of the optimiser and its passes for A alone, in one word: --a=\"-O2 --fusion all\"." placeholder:"FLAGS"`
+	BOpt string `name:"b" help:"The same for B; default, if B is left out: -O0." placeholder:"FLAGS"`
+	trialFlags
+}
+
+// Run compares two programs, or two pipelines, and fails if they differ.
+func (k *compareCmd) Run(std streams) error {
+	opts, err := k.options(k.A, k.Root, std)
+	if err != nil {
+		return err
+	}
+	if k.B == "" {
+		k.B = k.A
+		if k.BOpt == "" {
+			k.BOpt = "-O0"
+		}
+	}
+	if k.A == "-" {
+		return usage("the program is read twice: it cannot come from standard input")
+	}
+	a, err := side(k.A, opts.Options, k.AOpt, std)
+	if err != nil {
+		return err
+	}
+	b, err := side(k.B, opts.Options, k.BOpt, std)
+	if err != nil {
+		return err
+	}
+	std.progress.start("comparing " + k.A)
+	c, err := npu.Compare(a, b, opts)
+	if err != nil {
+		return err
+	}
+	std.progress.stop()
+	return tellComparison(std.out, c, k.A, k.B)
+}
+
+// side is a program with the common options and flags of its own.
+func side(file string, opts npu.Options, flags string, std streams) (npu.Side, error) {
+	var own struct {
+		graphFlags
+		optimiserFlags
+		pipelineFlags
+	}
+	parser, err := kong.New(&own, kong.Name("npu compare"), kong.NoDefaultHelp())
+	if err != nil {
+		panic(err)
+	}
+	words := strings.Fields(flags)
+	if _, err := parser.Parse(words); err != nil {
+		return npu.Side{}, usage("%q: %v", flags, err)
+	}
+	if len(words) > 0 {
+		for _, add := range []func(*npu.Options) error{own.graphFlags.add, own.optimiserFlags.add, own.pipelineFlags.add} {
+			if err := add(&opts); err != nil {
+				return npu.Side{}, err
+			}
+		}
+	}
+	return npu.Side{Source: sourceOf(file, std), Options: opts}, nil
+}
+
+func tellComparison(w io.Writer, c *npu.Comparison, a, b string) error {
+	if c.Differs == nil {
+		_, err := fmt.Fprintf(w, "equal: %s and %s\n", plural(c.Values, "named value"), plural(c.Results, "result"))
+		return err
+	}
+	d := c.Differs
+	what := "%" + d.Name + " is the first value that differs"
+	if d.Result {
+		what = "result " + d.Name + " differs; all named values before it agree"
+	}
+	fmt.Fprintln(w, what)
+	for i, name := range []string{a, b} {
+		at := d.Pos[i]
+		if at == "" {
+			at = name
+		}
+		fmt.Fprintf(w, "  %s: %s %s\n", at, d.Ops[i], d.Types[i])
+	}
+	fmt.Fprintln(w, d.Difference)
+	return errFailed
+}
+
+// Help is the rest of npu bisect --help.
+func (*bisectCmd) Help() string {
+	return `Compares the machine, after so many rewrites, with the interpreter on the graph as it is written, and halves their number until the guilty one is left: its pass, rule, value and place, and what it changed. Exit code 1 when there is one. Weights that are not given are made up.
+
+Examples:
+
+    npu bisect net.npu --fusion all
+    npu bisect net.npu --fast-math --tolerance 1e-6 --input x=x.npy`
+}
+
+// Help is the rest of npu reduce --help.
+func (*reduceCmd) Help() string {
+	return `Makes a graph smaller as long as it fails in the same way: it does not compile, does not run, or computes something else than the interpreter. Prints IR text, which every command takes. Weights are made up.
+
+Example:
+
+    npu reduce net.npu --fusion all -o small.ir`
+}
+
+// Help is the rest of npu compare --help.
+func (*compareCmd) Help() string {
+	return `Runs two programs on the same inputs and weights, and prints the first value that differs: values of one name are compared, then the results. Exit code 1 when one differs.
+
+Examples:
+
+    npu compare net.npu
+    npu compare net.npu --a="--fast-math" --b="-O2" --tolerance 1e-6
+    npu compare net.npu rewritten.npu`
+}
