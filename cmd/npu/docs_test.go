@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// sessionBlock is a listing of a page that begins with a command line.
+var sessionBlock = regexp.MustCompile("(?ms)^```\n\\$ (npu [^\n]*)\n(.*?)^```$")
+
+var scriptBlock = regexp.MustCompile("(?ms)^```npu\n(.*?)^```$")
+
+// TestDebuggingPage runs what docs/debugging.md shows: each command line on the
+// page's own script prints what stands below it.
+func TestDebuggingPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/debugging.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("net.npu", scriptBlock.FindSubmatch(page)[1], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sessions := sessionBlock.FindAllSubmatch(page, -1)
+	if len(sessions) < 5 {
+		t.Errorf("docs/debugging.md shows %d commands only", len(sessions))
+	}
+	for _, s := range sessions {
+		if got := session(t, string(s[1])); got != string(s[2]) {
+			t.Errorf("%s prints\n%s\nand docs/debugging.md shows\n%s", s[1], got, s[2])
+		}
+	}
+}
+
+// session runs a command line, and gives what it prints: the lines of --trace
+// first, as a terminal shows them, without warnings and progress.
+func session(t *testing.T, line string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	run(t.Context(), words(line)[1:], streams{strings.NewReader(""), &out, &errs, newProgress(nil)})
+	var trace strings.Builder
+	for line := range strings.Lines(errs.String()) {
+		if strings.HasPrefix(line, "canonicalise ") {
+			trace.WriteString(line)
+		}
+	}
+	return trace.String() + out.String()
+}
+
+// words parts a command line as a shell does, which knows double quotes.
+func words(line string) []string {
+	var out []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			out[len(out)-1] += part
+			continue
+		}
+		fields := strings.Fields(part)
+		if i > 0 && len(fields) > 0 && !strings.HasPrefix(part, " ") {
+			out[len(out)-1] += fields[0]
+			fields = fields[1:]
+		}
+		out = append(out, fields...)
+	}
+	return out
+}
+
+// TestPagesAreLinked checks that every page of docs is named in the README.
+func TestPagesAreLinked(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if name := "docs/" + filepath.Base(p); !bytes.Contains(readme, []byte("("+name)) {
+			t.Errorf("README.md has no link to %s", name)
+		}
+	}
+}
