@@ -134,31 +134,69 @@ func (s *seeker) refuse(r *reason, at *ir.Value) { s.status.refuse(r, s.fusing.n
 // bundles makes the regions of matches that are taken together: two at least.
 func (s *seeker) bundles() {
 	for _, key := range s.keys {
-		var ops []int32
-		var last *ir.Value
-		var why *reason
-		n := 0
-		for _, f := range s.bundle[key] {
-			if r := s.refusal(&f); r != nil {
-				why = r
-				continue
-			}
-			if n++; last == nil {
-				last = f.Root
-			}
-			ops = append(ops, f.ops...)
-		}
-		if len(s.bundle[key]) < 2 {
+		b := s.gather(s.bundle[key])
+		if b.count < 2 {
 			continue
 		}
 		s.status.Matches++
-		if n < 2 {
-			s.refuse(why, s.bundle[key][0].Root)
+		if b.kept < 2 {
+			s.refuse(b.why, s.bundle[key][0].Root)
 			continue
 		}
-		slices.Sort(ops)
-		s.make(slices.Compact(ops), last)
+		slices.Sort(b.ops)
+		s.make(b.ops, b.last)
 	}
+}
+
+// A gathering is what becomes of the matches that read one value.
+type gathering struct {
+	count int     // the matches beside each other, those turned down too
+	kept  int     // those that may be fused
+	ops   []int32 // theirs
+	last  *ir.Value
+	why   *reason // one was turned down
+}
+
+// gather picks matches that can run side by side. Of one that lies inside
+// another the larger is picked, if it may be fused; one that feeds another has to
+// run before it.
+func (s *seeker) gather(matches []found) *gathering {
+	b := &gathering{}
+	seen, picked := map[int32]bool{}, map[int32]bool{}
+	for i := range matches {
+		f := &matches[i]
+		if s.meets(f.ops, picked) {
+			continue
+		}
+		if !seen[f.ops[0]] {
+			b.count++
+		}
+		for _, id := range f.ops {
+			seen[id] = true
+		}
+		if r := s.refusal(f); r != nil {
+			b.why = r
+			continue
+		}
+		if b.kept++; b.last == nil {
+			b.last = f.Root
+		}
+		b.ops = append(b.ops, f.ops...)
+		for _, id := range f.ops {
+			picked[id] = true
+		}
+	}
+	return b
+}
+
+// meets reports whether an operator is among others, or read by one of them.
+func (s *seeker) meets(ops []int32, others map[int32]bool) bool {
+	for _, id := range ops {
+		if others[id] || slices.ContainsFunc(s.vals[id].readers, func(r int32) bool { return others[r] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // refusal says what keeps a match from being fused, before the device is asked.
