@@ -10,17 +10,18 @@ import (
 
 // optimiserFlags say which rules the compiler applies, and for which device.
 type optimiserFlags struct {
-	Fusion       string `help:"Fusion rules that take part: a mode (none, all_safe, all), names of rules to switch on, -NAME or !NAME to switch off, or several: all_safe,-QKV. Default: all_safe." placeholder:"SPEC"`
-	FusionSwitch string `help:"Read switches from a JSON file; an exact name in it beats ALL, and --fusion beats the file." placeholder:"FILE"`
-	FastMath     bool   `help:"Allow rewrites that change bits; each liberty that this takes is listed by npu rules."`
-	Device       string `help:"Plan for a device of npu, or for one that a JSON file describes (FILE:NAME if several); default: cpu." placeholder:"NAME|FILE"`
-	SaveMemory   bool   `help:"Refuse fusions that raise the peak of live memory."`
+	Fusion       string   `help:"Fusion rules that take part: a mode (none, all_safe, all), names of rules to switch on, -NAME or !NAME to switch off, or several: all_safe,-QKV. Default: all_safe." placeholder:"SPEC"`
+	FusionSwitch string   `help:"Read switches from a JSON file; an exact name in it beats ALL, and --fusion beats the file." placeholder:"FILE"`
+	Rules        []string `help:"Apply the rewrites and fusions of a file of rules. May be repeated." sep:"none" placeholder:"FILE"`
+	FastMath     bool     `help:"Allow rewrites that change bits; each liberty that this takes is listed by npu rules."`
+	Device       string   `help:"Plan for a device of npu, or for one that a JSON file describes (FILE:NAME if several); default: cpu." placeholder:"NAME|FILE"`
+	SaveMemory   bool     `help:"Refuse fusions that raise the peak of live memory."`
 }
 
 // add puts the flags into the compiler's options.
 func (f *optimiserFlags) add(opts *npu.Options) error {
 	opts.FastMath, opts.SaveMemory = f.FastMath, f.SaveMemory
-	for _, step := range []func(*npu.Options) error{f.addFusion, f.addSwitches, f.addDevice} {
+	for _, step := range []func(*npu.Options) error{f.addFusion, f.addSwitches, f.addRules, f.addDevice} {
 		if err := step(opts); err != nil {
 			return err
 		}
@@ -53,6 +54,17 @@ func (f *optimiserFlags) addSwitches(opts *npu.Options) error {
 		return err
 	}
 	s.Apply(opts)
+	return nil
+}
+
+func (f *optimiserFlags) addRules(opts *npu.Options) error {
+	for _, file := range f.Rules {
+		rules, _, err := npu.ParseRules(npu.File(file))
+		if err != nil {
+			return err
+		}
+		opts.Rules = append(opts.Rules, rules...)
+	}
 	return nil
 }
 
