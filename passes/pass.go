@@ -34,7 +34,7 @@ var Pipeline = []Pass{
 	{"simplify", "algebra that is exact, casts and moves that cancel out", O1,
 		table(canonicalRules, algebraRules, logicRules, castRules, broadcastRules, shapeRules, sliceRules, fastMathRules), nil},
 	{"raise", "what exporters take apart is one operator again", O1, table(raiseRules), nil},
-	{"sink-transposes", "transposes meet, cancel out, or ride in a product", O1, table(transposeRules), nil},
+	{"sink-transposes", "transposes meet, cancel out, or ride in a product", O1, table(transposeRules, shapeRules), nil},
 	{"merge-products", "fewer and larger products", O1, table(productRules), nil},
 	{"fold-again", "what the rules have left constant is computed", O1, nil, foldConst},
 	{"merge-again", "what the rules have made equal is computed once", O1, nil, mergeEqual},
