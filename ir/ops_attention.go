@@ -112,7 +112,8 @@ func checkMask(c *Call) error {
 
 // evalAttention goes query by query. Causal counts from the first position of
 // both sequences, and a row without anything to attend to is 0, as PyTorch's
-// scaled_dot_product_attention and ONNX's Attention have both.
+// scaled_dot_product_attention and ONNX's Attention have both. Scores that are
+// -inf of themselves, since q or k is infinite, give the NaN of softmax.
 func evalAttention(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	q, k, v := in[0], in[1], in[2]
@@ -181,16 +182,15 @@ func (a *attending) loadHead(k, v *tensor.T, head int) {
 // row computes the result of query i.
 func (a *attending) row(i int) {
 	a.scores()
-	a.applyMask(i)
+	attends := a.applyMask(i)
 	clear(a.y)
-	top := math.Inf(-1)
+	if !attends {
+		return
+	}
+	top, total := math.Inf(-1), 0.0
 	for _, s := range a.p {
 		top = max(top, s)
 	}
-	if math.IsInf(top, -1) {
-		return
-	}
-	total := 0.0
 	for j, s := range a.p {
 		a.p[j] = exp(s - top)
 		total += a.p[j]
@@ -209,23 +209,34 @@ func (a *attending) scores() {
 	}
 }
 
-func (a *attending) applyMask(i int) {
-	if a.mask != nil {
-		a.mask.fill(a.bias)
-		for j, m := range a.bias {
-			switch {
-			case !a.allow:
-				a.p[j] += m
-			case m == 0:
-				a.p[j] = math.Inf(-1)
-			}
-		}
-	}
+// applyMask hides what query i may not attend to, and reports whether anything is
+// left: a score to which -inf is added is not.
+func (a *attending) applyMask(i int) bool {
+	seen := len(a.p)
 	if a.causal {
-		for j := i + 1; j < len(a.p); j++ {
+		seen = min(seen, i+1)
+	}
+	hidden := a.p[seen:]
+	for j := range hidden {
+		hidden[j] = math.Inf(-1)
+	}
+	if a.mask == nil {
+		return seen > 0
+	}
+	a.mask.fill(a.bias)
+	attends := false
+	for j, m := range a.bias[:seen] {
+		switch {
+		case !a.allow:
+			a.p[j] += m
+			attends = attends || !math.IsInf(m, -1)
+		case m == 0:
 			a.p[j] = math.Inf(-1)
+		default:
+			attends = true
 		}
 	}
+	return attends
 }
 
 // costAttention counts both products. They can be far larger than what the call

@@ -501,12 +501,14 @@ def attention(q, k, v, mask=None, scale=None, causal=False):
     h, g = q.shape[-3], k.shape[-3]
     k, v = np.repeat(k, h // g, axis=-3), np.repeat(v, h // g, axis=-3)
     s = q @ np.swapaxes(k, -1, -2) * (L(scale) if scale is not None else 1 / np.sqrt(L(q.shape[-1])))
+    sees = np.ones(s.shape, bool)
     if mask is not None:
-        s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask
+        sees &= mask if mask.dtype == bool else ~np.isneginf(mask)
+        s = s if mask.dtype == bool else s + mask
     if causal:
-        s = np.where(np.tril(np.ones(s.shape[-2:], bool)), s, -np.inf)
-    p = softmax(s, -1)
-    return np.where(np.isneginf(s).all(axis=-1, keepdims=True), 0, p) @ v
+        sees &= np.tril(np.ones(s.shape[-2:], bool))
+    p = softmax(np.where(sees, s, -np.inf), -1)
+    return np.where(sees.any(axis=-1, keepdims=True), p, 0) @ v
 
 
 for d in FLOATS:
