@@ -14,7 +14,7 @@ func productRules() []*Rule {
 	return []*Rule{
 		cube("GatedMLP", "two products of one input, one of which gates the other: neither result reaches memory",
 			`silu(product(x, w)) * product(x, v)`, gates(
-				`gelu(A, approx=k) * B`, `relu(A) * B`, `sigmoid(A) * B`, `tanh(A) * B`,
+				`gelu(A, approx=k) * B`, `relu(A) * B`, `sigmoid(A) * B`,
 				`A * sigmoid(A) * B`, `silu(A) * B`)...).when(all(epilogue, distinct("w", "v"))),
 		cube("MatMul_BiasAdd_Add_ReLU", "bias, residual and relu ride in the product's epilogue",
 			`relu(biased(a, b, c) + r)`).when(all(epilogue, sameShape("r"))),
