@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/npulang/npu"
+	"github.com/npulang/npu/passes/rewrite"
 )
 
 const doubled = "rewrite double {\n    x + x  =>  x * 2\n    safe\n}\n"
@@ -91,5 +92,18 @@ func TestRuleSummaries(t *testing.T) {
 	}
 	if _, err := npu.FindRule("merge-transpose", nil); err == nil || !strings.Contains(strings.Join(npu.AsDiagnostic(err).Helps, " "), "merge-transposes") {
 		t.Errorf("err = %v", err)
+	}
+}
+
+// What the patterns of npu's own fusions match makes a region that computes the
+// same. (The rewrites are checked where they are, in package passes.)
+func TestOwnFusions(t *testing.T) {
+	for _, r := range npu.OwnRules() {
+		if !r.Fusion() {
+			continue
+		}
+		if v := rewrite.Check(r, rewrite.Quick, 1); v.Result() != rewrite.Passed {
+			t.Errorf("%s: %s: %+v", r.Name, v.Result(), v)
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package rewrite
 
+import "github.com/npulang/npu/ir"
+
 // Check tests a rule against the graph that it changes.
 //
 //	rewrite mul_zero {            %x = f32[] nan
@@ -18,6 +20,9 @@ package rewrite
 // The same rule, effort and seed give the same verdict.
 func Check(r *Rule, e Effort, seed uint64) *Verdict {
 	c := &checker{rule: r, effort: e, verdict: &Verdict{Rule: r, Seed: seed, Forms: make([]int, len(r.Forms()))}}
+	for _, p := range r.Forms() {
+		c.own = append(c.own, usable(p.Ops())...)
+	}
 	for i := 0; i < e.Cases && c.verdict.Compared < e.Enough; i++ {
 		if failed := c.one(newStyle(r, seed, i, i < e.Cases/4)); failed != nil {
 			c.verdict.Counter = shrink(c.lighter(failed, seed))
@@ -82,6 +87,8 @@ type checker struct {
 	rule    *Rule
 	effort  Effort
 	verdict *Verdict
+	own     []*ir.Op // of the rule's forms
+	liked   []*ir.Op // of which graphs were made that the rule has changed
 }
 
 // moreCases is how many small cases are tried to find a lighter counterexample.
@@ -90,7 +97,7 @@ const moreCases = 400
 // lighter looks for a trial among small cases that fails too and has fewer axes
 // and elements.
 func (c *checker) lighter(t *trial, seed uint64) *trial {
-	more := &checker{rule: c.rule, verdict: &Verdict{Forms: make([]int, len(c.verdict.Forms))}}
+	more := &checker{rule: c.rule, own: c.own, liked: c.liked, verdict: &Verdict{Forms: make([]int, len(c.verdict.Forms))}}
 	for i := range moreCases {
 		if u := more.one(newStyle(c.rule, seed+1, i, true)); u != nil && u.weight() < t.weight() {
 			t = u
@@ -105,6 +112,7 @@ const runsPerCase = 3
 // one drafts one graph and tries the rule on it; nil: nothing is wrong.
 func (c *checker) one(s *style) *trial {
 	forms := c.rule.Forms()
+	s.own, s.liked = c.own, c.liked
 	f, known := draftOf(forms[s.IntN(len(forms))], s)
 	if f == nil {
 		return nil
@@ -119,6 +127,7 @@ func (c *checker) one(s *style) *trial {
 	if t == nil {
 		return nil
 	}
+	c.like(f)
 	c.verdict.Matched++
 	c.verdict.Forms[t.form]++
 	for range runsPerCase {

@@ -118,6 +118,11 @@ func (d *draft) call(n *node) *ir.Value {
 			args[i] = operand{v: d.values[a.open.id]}
 		}
 	}
+	return d.draw(n, args)
+}
+
+// draw draws samples of an operator until one fits its operands.
+func (d *draft) draw(n *node, args []operand) *ir.Value {
 	for range triesPerCall {
 		if c := d.sample(n, args); c != nil {
 			return d.commit(n, c, args)

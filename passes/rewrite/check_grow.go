@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/npulang/npu/ir"
@@ -25,6 +26,13 @@ func (d *draft) grow(op *ir.Op, depth int) *ir.Value {
 	shape := op.Sample(d.Rand)
 	n := &node{kind: opNode, op: op, args: make([]*node, len(shape.In)), attrs: d.sampledAttrs(op)}
 	args := make([]operand, len(shape.In))
+	if takesMany(op) && depth > 0 && d.chance(3) {
+		if args = d.parts(); len(args) == 0 {
+			return nil
+		}
+		n.args = make([]*node, len(args))
+		return d.draw(n, args)
+	}
 	for i, t := range shape.In {
 		if t.Absent() {
 			continue
@@ -39,12 +47,34 @@ func (d *draft) grow(op *ir.Op, depth int) *ir.Value {
 			args[i].open = d.openName()
 		}
 	}
-	for range triesPerCall {
-		if c := d.sample(n, args); c != nil {
-			return d.commit(n, c, args)
+	return d.draw(n, args)
+}
+
+// takesMany reports whether the last operand of an operator may be many.
+func takesMany(op *ir.Op) bool {
+	if len(op.Args) == 0 {
+		return false
+	}
+	_, _, variadic := ir.ArgKind(op.Args[len(op.Args)-1])
+	return variadic
+}
+
+// parts drafts a call with several results, and has them read in their order.
+func (d *draft) parts() []operand {
+	ops := split()
+	if v := d.grow(ops[d.IntN(len(ops))], 0); v == nil {
+		return nil
+	}
+	var out []operand
+	for i := len(d.f.Body) - 1; i >= 0; i-- {
+		v := d.f.Body[i]
+		out = append(out, operand{v: v})
+		if v.Op.Flags&ir.Projection == 0 {
+			break
 		}
 	}
-	return nil
+	slices.Reverse(out)
+	return out
 }
 
 // sampledAttrs leaves every attribute to the samples: each is a name of its own.
@@ -69,23 +99,65 @@ func (d *draft) openName() *node {
 }
 
 // growAny drafts a call of an operator that rewrites are often about: one that
-// moves elements, or computes them one by one.
+// moves elements, or computes them one by one; or of one that the rule's forms
+// name, or that was part of a graph that it has changed before.
 func (d *draft) growAny(depth int) *ir.Value {
 	ops := grown()
+	switch d.IntN(4) {
+	case 0:
+		ops = orElse(d.own, ops)
+	case 1, 2:
+		ops = orElse(d.liked, ops)
+	}
 	return d.grow(ops[d.IntN(len(ops))], depth)
 }
 
-// grown lists these operators, those that move elements thrice.
+func orElse(some, all []*ir.Op) []*ir.Op {
+	if len(some) > 0 {
+		return some
+	}
+	return all
+}
+
+// like remembers what a graph that the rule changes is made of.
+func (c *checker) like(f *ir.Func) {
+	for _, v := range f.Body {
+		if len(c.liked) < mostLiked && !slices.Contains(c.liked, v.Op) {
+			c.liked = append(c.liked, usable([]*ir.Op{v.Op})...)
+		}
+	}
+}
+
+// usable picks the operators that a graph may grow by.
+func usable(ops []*ir.Op) []*ir.Op {
+	var out []*ir.Op
+	for _, op := range ops {
+		if op.Sample != nil && op.Flags&(ir.Impure|ir.Unbound|ir.Projection) == 0 {
+			out = append(out, op)
+		}
+	}
+	return out
+}
+
+// mostLiked bounds the list: operators that were only there besides count too.
+const mostLiked = 12
+
+// grown lists these operators, those that move elements thrice, and those that
+// make a tensor of nothing.
 var grown = sync.OnceValue(func() []*ir.Op {
 	var ops []*ir.Op
-	for _, op := range ir.Ops() {
+	for _, op := range usable(ir.Ops()) {
 		switch {
-		case op.Sample == nil || op.Flags&(ir.Impure|ir.Unbound|ir.Projection) != 0:
 		case op.Class == ir.Move:
 			ops = append(ops, op, op, op)
-		case op.Class == ir.Elementwise:
+		case op.Class == ir.Elementwise, op.Class == ir.Source && op.Group == "make":
 			ops = append(ops, op)
 		}
 	}
 	return ops
+})
+
+// split lists the operators that take a value apart.
+var split = sync.OnceValue(func() []*ir.Op {
+	return []*ir.Op{ir.Lookup("split"), ir.Lookup("chunk")}
 })

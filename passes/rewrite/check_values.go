@@ -19,8 +19,9 @@ type style struct {
 	rank       int          // the highest
 	oneConstIn int          // names that are constants, one in so many
 	symbolic   bool
-	growing    bool // names may stand for what operators compute
-	tolerant   bool // sides may be off by a tolerance: extreme numbers prove nothing
+	growing    bool     // names may stand for what operators compute,
+	own, liked []*ir.Op // of these with preference
+	tolerant   bool     // sides may be off by a tolerance: extreme numbers prove nothing
 	numbers    []float64
 }
 
