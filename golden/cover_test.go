@@ -80,28 +80,55 @@ func TestStages(t *testing.T) {
 	}
 }
 
-var fenced = regexp.MustCompile("(?ms)^```(?:npu)?\n(.*?)^```$")
+var fenced = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 
-// TestListingsPage checks that what docs/listings.md shows is what the compiler
-// prints: every block of the page stands in a golden file.
-func TestListingsPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/listings.md")
-	if err != nil {
-		t.Fatal(err)
+// listings are the blocks of a page that npu prints or reads: those without a
+// language of their own.
+func listings(page []byte) []string {
+	var blocks []string
+	for _, m := range fenced.FindAllSubmatch(page, -1) {
+		if lang := string(m[1]); lang == "" || lang == "npu" {
+			blocks = append(blocks, string(m[2]))
+		}
 	}
+	return blocks
+}
+
+// TestPages checks that what the pages about listings and fusion show is what the
+// compiler prints: every block of theirs stands in a golden file.
+func TestPages(t *testing.T) {
 	var shown strings.Builder
 	for _, f := range goldenFiles(t) {
 		for _, s := range f.archive.Files {
 			shown.Write(s.Data)
 		}
 	}
-	blocks := fenced.FindAllStringSubmatch(string(page), -1)
-	if len(blocks) < len(npu.StageNames()) {
-		t.Errorf("docs/listings.md has %d blocks, fewer than there are stages", len(blocks))
+	for page, least := range map[string]int{"listings": len(npu.StageNames()), "fusion": 3} {
+		text, err := os.ReadFile("../docs/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := listings(text)
+		if len(blocks) < least {
+			t.Errorf("docs/%s.md has %d blocks, fewer than %d", page, len(blocks), least)
+		}
+		for _, b := range blocks {
+			if !strings.Contains(shown.String(), b) {
+				t.Errorf("docs/%s.md shows what no golden file holds:\n%s", page, b)
+			}
+		}
 	}
-	for _, b := range blocks {
-		if !strings.Contains(shown.String(), b[1]) {
-			t.Errorf("docs/listings.md shows what no golden file holds:\n%s", b[1])
+}
+
+// TestReasons checks that docs/fusion.md explains every reason of a refusal.
+func TestReasons(t *testing.T) {
+	page, err := os.ReadFile("../docs/fusion.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range npu.FusionReasons() {
+		if row := "| `" + r.Code + "` | " + r.Doc + " |\n"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/fusion.md lacks %s", row)
 		}
 	}
 }
