@@ -35,47 +35,74 @@ func symbols(f *ir.Func, s *style) *ir.Func {
 // input or constant. It is nil if that is not legal. Constants that change their
 // sizes are cut.
 func remap(f *ir.Func, size func(ir.Dim) ir.Dim, leaf func(ir.Type) ir.Type) *ir.Func {
-	g := &ir.Func{Name: f.Name}
-	with := map[*ir.Value]*ir.Value{}
-	typ := func(t ir.Type) ir.Type {
-		if leaf != nil {
-			t = leaf(t)
-		}
-		return ir.Type{DType: t.DType, Shape: mapDims(t.Shape, size)}
-	}
+	m := &remapping{size: size, leaf: leaf, f: &ir.Func{Name: f.Name}, with: map[*ir.Value]*ir.Value{}, results: map[*ir.Value][]*ir.Value{}}
 	for _, v := range f.Params {
-		with[v] = g.NewInput(v.Name, typ(v.Type))
+		m.with[v] = m.f.NewInput(v.Name, m.typ(v.Type))
 	}
 	for _, v := range f.Body {
-		args := make([]*ir.Value, len(v.Args))
-		for i, a := range v.Args {
-			args[i] = with[a]
-		}
-		attrs := slices.Clone(v.Attrs)
-		for i, l := range attrs {
-			switch kind := v.Op.Attrs[i].Kind; {
-			case kind == ir.KDim || kind == ir.KDims || kind == ir.KType:
-				l.Dims = mapDims(l.Dims, size)
-			case l.Tensor != nil:
-				if l.Tensor = cut(l.Tensor, typ(v.Type)); l.Tensor == nil {
-					return nil
-				}
-			}
-			attrs[i] = l
-		}
-		out, err := g.Add(v.Op, args, attrs)
-		if err != nil || len(out) > 1 {
+		if !m.add(v) {
 			return nil
 		}
-		with[v] = out[0]
 	}
 	for _, v := range f.Results {
-		g.Results = append(g.Results, with[v])
+		m.f.Results = append(m.f.Results, m.with[v])
 	}
-	if ir.Verify(g) != nil {
+	prune(m.f) // of further results, Add makes all
+	if ir.Verify(m.f) != nil {
 		return nil // a symbol that no input has
 	}
-	return g
+	return m.f
+}
+
+type remapping struct {
+	size func(ir.Dim) ir.Dim
+	leaf func(ir.Type) ir.Type
+	f    *ir.Func // the new one
+	with map[*ir.Value]*ir.Value
+
+	results map[*ir.Value][]*ir.Value // of a call, those of the new one
+}
+
+func (m *remapping) typ(t ir.Type) ir.Type {
+	if m.leaf != nil {
+		t = m.leaf(t)
+	}
+	return ir.Type{DType: t.DType, Shape: mapDims(t.Shape, m.size)}
+}
+
+// add makes a value again; false: it is not legal.
+func (m *remapping) add(v *ir.Value) bool {
+	if v.Op.Flags&ir.Projection != 0 {
+		m.with[v] = m.results[v.Args[0]][v.Index()]
+		return true
+	}
+	args := make([]*ir.Value, len(v.Args))
+	for i, a := range v.Args {
+		args[i] = m.with[a]
+	}
+	attrs := slices.Clone(v.Attrs)
+	for i := range attrs {
+		if !m.attr(v, i, &attrs[i]) {
+			return false
+		}
+	}
+	out, err := m.f.Add(v.Op, args, attrs)
+	if err != nil {
+		return false
+	}
+	m.with[v], m.results[v] = out[0], out
+	return true
+}
+
+func (m *remapping) attr(v *ir.Value, i int, l *ir.Lit) bool {
+	switch kind := v.Op.Attrs[i].Kind; {
+	case kind == ir.KDim || kind == ir.KDims || kind == ir.KType:
+		l.Dims = mapDims(l.Dims, m.size)
+	case l.Tensor != nil:
+		l.Tensor = cut(l.Tensor, m.typ(v.Type))
+		return l.Tensor != nil
+	}
+	return true
 }
 
 func mapDims(dims []ir.Dim, size func(ir.Dim) ir.Dim) []ir.Dim {

@@ -50,14 +50,14 @@ func newStyle(r *Rule, seed uint64, i int, small bool) *style {
 
 func (s *style) chance(oneIn int) bool { return s.IntN(oneIn) == 0 }
 
-// written finds the numbers of a test.
-var written10 = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
+// numeral finds the numbers of a test.
+var numeral = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
 
 // numbers lists what a constant may be for the rule's tests to hold.
 func (r *Rule) numbers() []float64 {
 	out := []float64{0, 1, 2, -1, 0.5, 3, 4}
 	for _, t := range r.Where {
-		for _, text := range written10.FindAllString(t.text, -1) {
+		for _, text := range numeral.FindAllString(t.text, -1) {
 			if f, err := strconv.ParseFloat(text, 64); err == nil {
 				out = append(out, f, -f, f+1)
 			}

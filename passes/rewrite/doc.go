@@ -34,4 +34,7 @@
 // legal call, have another type, or take something on trust that the function
 // does not assert yet: a rewrite never adds a way to fail. Which matches are
 // rewritten, and in what order, is the passes' business.
+//
+// Check tests a rule on random graphs that its pattern fits, and shows a small one
+// on which its sides differ.
 package rewrite
