@@ -1,6 +1,7 @@
 package npu_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -106,4 +107,27 @@ func FuzzFusionSwitch(f *testing.F) {
 	f.Add(`{"Switch": {"GraphFusion": {"ALL": "on", "QKV": "off"}}}`)
 	f.Add(`{"Switch": {"GraphFusion": {"QKV": [`)
 	f.Fuzz(func(t *testing.T, text string) { switched(text) })
+}
+
+// A rule is switched off, and the compiler tells what it did instead.
+func ExampleOptions_SetFusionMode() {
+	var opts npu.Options
+	opts.SetFusionMode("MatMul_BiasAdd_ReLU", false)
+	p, err := npu.Compile(npu.Script("dense.npu", `
+graph main(x: f32[B, 4], w: f32[4, 4], b: f32[4]) -> f32[B, 4] {
+    return relu(x @ w + b)
+}`), opts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	for _, s := range p.FusionStatus() {
+		if s.Effects > 0 || !s.Enabled {
+			fmt.Printf("%s: enabled %v, matches %d, effects %d\n", s.Rule, s.Enabled, s.Matches, s.Effects)
+		}
+	}
+	// Output:
+	// MatMul_BiasAdd_ReLU: enabled false, matches 1, effects 0
+	// MatMul_BiasAdd: enabled true, matches 1, effects 1
 }
