@@ -235,7 +235,7 @@ func TestMoves(t *testing.T) {
 		f, inputs := moves(rand.New(rand.NewPCG(seed, 3)), 12)
 		before := f.String()
 		want, wantErr := (&ir.Interp{}).Run(f, inputs...)
-		report, err := Run(f, Options{Verify: true, Passes: []string{"simplify", "sink-transposes", "merge-products", "drop-dead"}})
+		report, err := Run(f, Options{Verify: true, Passes: []string{"simplify", "sink-transposes", "merge-products", "join-products", "drop-dead"}})
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, before)
 		}

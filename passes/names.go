@@ -1,7 +1,7 @@
 package passes
 
 // codeRules are the rules that passes of code record, beside those of tables.
-var codeRules = []string{"fold-const", "merge-equal", "drop-dead"}
+var codeRules = []string{"fold-const", "merge-equal", "join-products", "drop-dead"}
 
 // RuleNames lists the names of the compiler's own rewrites, each once, in the
 // order of the pipeline: what a switch may name and a trace may hold.
