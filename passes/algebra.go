@@ -34,7 +34,7 @@ var algebraRules = sync.OnceValue(func() []*rewrite.Rule {
 			"x * 0", "x - x", "x ^ x", "logical_xor(x, x)", "x & 0", "x % 1", "x < x", "x > x", "x != x", "x < 0"), alwaysZero),
 		guarded(built("make-one", "what is 1, or true, for every x is a constant", makeOnes,
 			"x ** 0", "x == x", "x <= x", "x >= x", "x >= 0"), alwaysOne),
-		rewrite.Own("is-nan", "what is not equal to itself is NaN",
+		rewrite.Own("make-is-nan", "what is not equal to itself is NaN",
 			`x != x  =>  is_nan(x)`),
 		rewrite.Own("drop-pair", "what is done twice over is undone",
 			`neg(neg(x))  =>  x`).Or(`logical_not(logical_not(x))`, `bit_not(bit_not(x))`),
@@ -49,7 +49,7 @@ var algebraRules = sync.OnceValue(func() []*rewrite.Rule {
 		anyOf("drop-relu", "what is never below 0 needs no relu", []string{"relu"}, dropRelu),
 		guarded(built("drop-sign", "an even function takes no notice of the sign", dropSign, evens()...), func(m *rewrite.Match) bool { return !ofUnsigned(m) }),
 		built("merge-constants", "two constants, one after the other, are one", mergeConstants, inSeries(exactSeries)...),
-		guarded(built("shift-division", "an unsigned division by a power of two is a shift, its rest a mask", shiftDivision, "x / c", "x % c"), ofUnsigned),
+		guarded(built("make-shift", "an unsigned division by a power of two is a shift, its rest a mask", shiftDivision, "x / c", "x % c"), ofUnsigned),
 		rewrite.Own("drop-copy", "a copy is the value", `copy(x)  =>  x`),
 	}
 })

@@ -22,8 +22,8 @@ import (
 var broadcastRules = sync.OnceValue(func() []*rewrite.Rule {
 	return []*rewrite.Rule{
 		built("merge-expands", "of two expands one is left", mergeExpands, "expand(expand(x, d), e)"),
+		anyOf("sink-expand", "what would be computed several times is computed once, and repeated then", elementwise(1), sinkExpand),
 		anyOf("drop-broadcast", "what an operator repeats by itself is not repeated before", elementwise(2), dropBroadcast),
-		anyOf("sink-expand", "what all arguments repeat is computed once, and repeated then", elementwise(1), sinkExpand),
 	}
 })
 
@@ -94,18 +94,23 @@ func keepsType(v *ir.Value, args []*ir.Value) bool {
 	return ir.InferCall(c) == nil && c.Out[0].Equal(v.Type)
 }
 
-// sinkExpand computes what is behind the expands, if all arguments but scalars
-// are such, and nothing else reads them.
+// picky are the operators that fail for some integers. Where x is expanded to
+// nothing at all, nothing fails; before the expand they might.
+var picky = map[*ir.Op]bool{
+	ir.Div: true, ir.Rem: true, ir.Fmod: true, ir.Pow: true, ir.ShiftLeft: true, ir.ShiftRight: true,
+}
+
+// sinkExpand computes with what is behind the expands that nothing else reads, if
+// the result is smaller then.
 func sinkExpand(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	v := m.Root
+	if picky[v.Op] && noFloats(m) {
+		return nil
+	}
 	args, some := slices.Clone(v.Args), false
 	for i, a := range args {
-		switch {
-		case a == nil || a.Type.Rank() == 0:
-		case a.Op == ir.Expand && m.Uses(a) == times(v.Args, a) && m.Alike(a):
+		if a != nil && a.Op == ir.Expand && m.Uses(a) == times(v.Args, a) && m.Alike(a) {
 			args[i], some = a.Args[0], true
-		default:
-			return nil
 		}
 	}
 	if !some {

@@ -30,8 +30,6 @@ var fastMathRules = sync.OnceValue(func() []*rewrite.Rule {
 			guarded(built("", "", widenX, "x + 0", "x - -0.0"), ofFloats)),
 		free("fast-negate", "a difference from 0 is the negation", oneZero,
 			guarded(rewrite.Own("", "", `0 - x  =>  neg(x)`), ofFloats)),
-		free("fast-relu", "the larger of x and 0 is relu", oneZero,
-			guarded(rewrite.Own("", "", `maximum(x, 0)  =>  relu(x)`), ofFloats)),
 		free("fast-merge-constants", "two constants, one after the other, are one", anyRounding+"; nothing overflows on the way",
 			guarded(built("", "", inOne, "add(add(x, c), d)", "mul(mul(x, c), d)"), ofFloats)),
 		free("fast-inverse", "a division by a constant is a product with its inverse", anyRounding,
@@ -72,13 +70,12 @@ func free(name, doc, liberty string, r *rewrite.Rule) *rewrite.Rule {
 }
 
 // constantDivisor asks for a number whose inverse the dtype has with all its
-// digits: neither infinite nor so small that some are lost.
+// digits: neither infinite nor below the smallest normal number, 2**-126 of f32.
 func constantDivisor(m *rewrite.Match) bool {
 	t := rewrite.Splat(m.Value("c"))
 	if t == nil || !ofFloats(m) {
 		return false
 	}
-	c := t.FloatAt(0)
-	inverse := tensor.FromFloats(t.DType, nil, []float64{1 / c}).FloatAt(0)
-	return math.Abs(inverse*c-1) <= math.Ldexp(1, 1-spreads[t.DType].digits)
+	inverse := tensor.FromFloats(t.DType, nil, []float64{1 / t.FloatAt(0)}).FloatAt(0)
+	return !math.IsInf(inverse, 0) && math.Abs(inverse) >= math.Ldexp(1, 2-spreads[t.DType].exponent)
 }

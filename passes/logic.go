@@ -27,7 +27,7 @@ var logicRules = sync.OnceValue(func() []*rewrite.Rule {
 			`where(logical_not(c), x, y)  =>  where(c, y, x)`).Or(`where(bit_not(c), x, y)`),
 		rewrite.Own("merge-where", "what the same condition has decided is not decided again",
 			`where(c, where(c, x, z), y)  =>  where(c, x, y)`).Or(`where(c, x, where(c, z, y))`),
-		built("where-truth", "a choice between true or false and another is logic", whereTruth, "where(c, x, y)"),
+		built("make-logic", "a choice between true or false and another is logic", whereTruth, "where(c, x, y)"),
 	}
 })
 
