@@ -30,6 +30,7 @@ type cli struct {
 	Test    testCmd    `cmd:"" help:"Run the test blocks of a script."`
 	Emit    emitCmd    `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`
 	Fusion  fusionCmd  `cmd:"" help:"Show what the fusion rules do to a graph; needs no weights."`
+	Report  reportCmd  `cmd:"" help:"Write a page that shows what each pass does to a graph."`
 	Bisect  bisectCmd  `cmd:"" help:"Find the rewrite that changes what a graph computes."`
 	Reduce  reduceCmd  `cmd:"" help:"Make a graph that fails as small as it gets."`
 	Compare compareCmd `cmd:"" help:"Run two programs or pipelines, print the first value that differs."`
