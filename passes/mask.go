@@ -2,6 +2,7 @@ package passes
 
 import (
 	"math"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -21,50 +22,60 @@ func isTriangle(mask *ir.Value, yes bool, scores []ir.Dim) bool {
 		dimAt(mask.Type, 2).Equal(scores[n-2]) && dimAt(mask.Type, 1).Equal(scores[n-1])
 }
 
-// showsAll reports whether in every row of a mask something is seen: true, or not
-// true if it says what is hidden, or a number above -inf. NaN counts, since
-// softmax makes NaN of the whole row with or without the operator's care.
+// maxMasked bounds what a mask adds to the largest score of a row. What is added to a
+// whole row costs its scores digits, which softmax then lacks: at 16, f32 keeps them
+// to a millionth.
+const maxMasked = 16
+
+// showsAll reports whether in every row of a mask something is seen: true or, where
+// the mask says what is hidden, false. Of a mask that is added, each row has to
+// have a number near 0 and none far above: the others may be as low as -inf.
 func showsAll(mask *ir.Value, hides bool) bool {
-	sees := func(t *tensor.T, i int) bool {
-		if t.DType == tensor.Bool {
-			return t.BoolAt(i) != hides
-		}
-		return !math.IsInf(t.FloatAt(i), -1)
+	if mask.Type.DType.IsFloat() {
+		return staysNear(mask)
 	}
 	if s, ok := shadeOf(mask); ok && (s.kind == uniform || s.kind == lower) {
-		return sees(s.in, 0) && (s.kind == uniform || s.k >= 0 || sees(s.out, 0))
-	}
-	if mask.Op == ir.Const {
-		return eachRow(mask.Attrs[0].Tensor, sees)
+		return s.in.BoolAt(0) != hides && (s.kind == uniform || s.k >= 0 || s.out.BoolAt(0) != hides)
 	}
 	if mask.Op == ir.LogicalOr && !hides {
 		return showsAll(mask.Args[0], false) || showsAll(mask.Args[1], false)
 	}
-	return mask.Type.DType.IsFloat() && staysAbove(mask, math.Inf(-1))
+	return mask.Op == ir.Const && eachRow(mask.Attrs[0].Tensor, func(row []float64) bool {
+		return slices.ContainsFunc(row, func(x float64) bool { return (x != 0) != hides })
+	})
 }
 
-// eachRow reports whether each row of a tensor has an element that is seen.
-func eachRow(t *tensor.T, sees func(t *tensor.T, i int) bool) bool {
+// staysNear reports whether the largest number of every row of a mask is near 0.
+func staysNear(mask *ir.Value) bool {
+	if s, ok := shadeOf(mask); ok && (s.kind == uniform || s.kind == lower) {
+		in, out := s.in.FloatAt(0), s.out.FloatAt(0)
+		return math.Abs(in) <= maxMasked && (out <= maxMasked && (s.kind == uniform || s.k >= 0) || math.Abs(out) <= maxMasked)
+	}
+	if mask.Op == ir.Const {
+		return eachRow(mask.Attrs[0].Tensor, func(row []float64) bool { return math.Abs(slices.Max(row)) <= maxMasked })
+	}
+	return isSmall(mask)
+}
+
+// isSmall reports whether every element of v is proved to be near 0, or NaN.
+func isSmall(v *ir.Value) bool {
+	r, ok := rangeOf(v, maxShade)
+	return ok && r.lo >= -maxMasked && r.hi <= maxMasked
+}
+
+// eachRow reports whether something holds of each row of a tensor. A row without
+// elements has nothing to go wrong.
+func eachRow(t *tensor.T, holds func(row []float64) bool) bool {
 	columns := 1
 	if n := len(t.Shape); n > 0 {
 		columns = t.Shape[n-1]
 	}
-	seen := false
-	for i := range t.Len() {
-		seen = seen || sees(t, i)
-		if (i+1)%columns == 0 {
-			if !seen {
-				return false
-			}
-			seen = false
+	row := make([]float64, columns)
+	for at := 0; at < t.Len(); at += columns {
+		t.LoadFloats(row, at)
+		if !holds(row) {
+			return false
 		}
 	}
 	return true
-}
-
-// staysAbove reports whether every element of v is proved to be above a number, or
-// NaN.
-func staysAbove(v *ir.Value, low float64) bool {
-	r, ok := rangeOf(v, maxShade)
-	return ok && r.lo > low
 }

@@ -24,10 +24,12 @@ import (
 // the operator wants it as it was before.
 //
 // What may go wrong is a query that attends to nothing: softmax of a row of -inf is
-// NaN, and the operator gives 0. So a mask is taken only if no row of it hides
-// everything, see showsAll, or if the form itself puts 0 there. Scores that a mask
-// replaces are hidden only if they become -inf: softmax gives any other number a
-// share, if only in a row of its likes.
+// NaN, and the operator gives 0; and of a row to which -10000 is added throughout,
+// the sum has lost the digits of the scores. So a mask is taken only if no row of it
+// hides everything, see showsAll; one that chooses also if the form itself puts 0
+// there. Scores that a mask replaces are hidden only if they become -inf: softmax
+// gives any other number a share, if only in a row of its likes. A mask that
+// arrives when the program runs is not raised, then, but with fast-math.
 func attentionForms() []*rewrite.Rule {
 	proved := guarded(raisedBy(attention, "raise-attention", "scores, mask, softmax and the weighted sum",
 		attentionPatterns("softmax(%, axis=-1)", "where(alive, softmax(%, axis=-1), 0)")...), isAttention)
@@ -35,7 +37,7 @@ func attentionForms() []*rewrite.Rule {
 	trusted.Name, trusted.Doc, trusted.When = "raise-masked-attention", "attention whose mask may hide everything from a query", isMaskedAttention
 	return []*rewrite.Rule{
 		proved,
-		freely(&trusted, "every query attends to something: one that attends to nothing gives 0 instead of NaN"),
+		freely(&trusted, "every query attends to something: one that attends to nothing gives 0 instead of NaN, and a row to which a mask adds large numbers throughout keeps the digits that its form loses"),
 		exactly(guarded(raisedBy(causalAttention, "raise-causal-attention", "attention whose bool mask is the lower triangle, perhaps of another mask",
 			"attention(q, k, v, mask, scale=s, causal=c)"), hidesLater)),
 		exactly(raisedBy(groupedAttention, "raise-grouped-attention", "attention whose keys and values are repeated for several heads",
@@ -44,11 +46,12 @@ func attentionForms() []*rewrite.Rule {
 }
 
 // attentionPatterns writes the product of each way to make the weights and the
-// values; % are the scores with a mask that is added, one that chooses, or none.
+// values; % are the scores with a mask that is added, one that chooses, or none. A
+// mask of keys alone is a bias of the product by now.
 func attentionPatterns(weights ...string) []string {
 	scores := "div?(mul?(matmul(div?(mul?(q, s1), d1), div?(mul?(transpose(k, perm=p), s2), d2)), s3), d3)"
 	var out []string
-	for _, w := range each(weights, "add?($, m)", "where(c, add?($, m), hidden)", "where(c, hidden, add?($, m))") {
+	for _, w := range each(weights, "add?($, m)", "bias_add($, m)", "where(c, add?($, m), hidden)", "where(c, hidden, add?($, m))") {
 		out = append(out, "matmul("+strings.ReplaceAll(w, "$", scores)+", v)")
 	}
 	return out
@@ -57,7 +60,7 @@ func attentionPatterns(weights ...string) []string {
 // A masking is what a form of attention does to its scores.
 type masking struct {
 	scores *ir.Value // as the product makes them
-	added  *ir.Value // nil: nothing is added
+	added  *ir.Value // nil: nothing is
 	choice *ir.Value // bool; nil: nothing is hidden
 	hides  bool      // choice is true where scores are hidden, not where they are seen
 }
@@ -101,20 +104,21 @@ func isAttention(m *rewrite.Match) bool {
 		return false
 	}
 	k := maskingOf(m)
-	if alive := m.Value("alive"); alive != nil {
-		return k.guardedBy(alive)
+	if alive := m.Value("alive"); alive != nil && !k.guardedBy(alive) {
+		return false
 	}
 	switch {
 	case k.choice == nil:
 		return k.added == nil || showsAll(k.added, false)
 	case k.added == nil:
-		return showsAll(k.choice, k.hides)
+		return m.Value("alive") != nil || showsAll(k.choice, k.hides)
 	}
-	return staysAbove(k.added, math.Inf(-1)) // a position attends to itself, at least
+	return isSmall(k.added) // whatever is seen of it
 }
 
 // guardedBy reports whether alive is true for the rows in which something is seen:
-// any(choice), or that the largest of what is added is not -inf.
+// any(choice), or that the largest of what is added to scores that are seen is not
+// -inf.
 func (k *masking) guardedBy(alive *ir.Value) bool {
 	seen := alive.Args
 	switch {
@@ -246,39 +250,43 @@ func causalAttention(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 // axis of size 1 that is expanded and joined to the heads, and by repeat.
 func repeatedPatterns() []string {
 	return []string{
-		"attention(q, reshape(expand(reshape(k, dims=k1), dims=k2), dims=k3), reshape(expand(reshape(v, dims=v1), dims=v2), dims=v3), mask?, scale=s, causal=c)",
+		"attention(q, reshape(expand(k, dims=k1), dims=k2), reshape(expand(v, dims=v1), dims=v2), mask?, scale=s, causal=c)",
 		"attention(q, repeat(k, n, axis=a), repeat(v, n, axis=a), mask?, scale=s, causal=c)",
 	}
 }
 
 func groupedAttention(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
-	k, v := m.Value("k"), m.Value("v")
-	if !repeatsHeads(m.Root.Args[1], k) || !repeatsHeads(m.Root.Args[2], v) {
+	k, v := fewerHeads(m.Root.Args[1]), fewerHeads(m.Root.Args[2])
+	if k == nil || v == nil {
 		return nil
 	}
 	return b.With(ir.Attention, []*ir.Value{m.Value("q"), k, v, m.Value("mask")}, m.Root.Attrs)
 }
 
-// repeatsHeads reports whether v has each head of x several times side by side.
-func repeatsHeads(v, x *ir.Value) bool {
-	heads := x.Type.Rank() - 3
-	if heads < 0 {
-		return false
-	}
+// fewerHeads is the tensor of which v has each head several times side by side; nil
+// if it is none.
+func fewerHeads(v *ir.Value) *ir.Value {
+	heads := v.Type.Rank() - 3
 	if v.Op == ir.Repeat {
-		return axisAttr(v) == heads
+		if axisAttr(v) != heads {
+			return nil
+		}
+		return v.Args[0]
 	}
 	expanded := v.Args[0]
-	inner, outer := expanded.Args[0].Type.Shape, expanded.Type.Shape
-	if len(inner) != x.Type.Rank()+1 || len(outer) != len(inner) {
-		return false
+	view := expanded.Args[0]
+	if heads < 0 || !isView(view) || view.Args[0].Type.Rank() != v.Type.Rank() || expanded.Type.Rank() != v.Type.Rank()+1 {
+		return nil
 	}
-	wide := slices.Insert(slices.Clone(x.Type.Shape), heads+1, ir.N(1))
-	if !ir.SameShape(inner, wide) {
-		return false
+	x := view.Args[0].Type.Shape
+	times := expanded.Type.Shape[heads+1]
+	joined := slices.Clone(x)
+	joined[heads] = joined[heads].Mul(times)
+	fits := ir.SameShape(view.Type.Shape, slices.Insert(slices.Clone(x), heads+1, ir.N(1))) &&
+		ir.SameShape(expanded.Type.Shape, slices.Insert(slices.Clone(x), heads+1, times)) &&
+		ir.SameShape(v.Type.Shape, joined)
+	if !fits {
+		return nil
 	}
-	wide[heads+1] = outer[heads+1]
-	joined := slices.Clone(x.Type.Shape)
-	joined[heads] = joined[heads].Mul(outer[heads+1])
-	return ir.SameShape(outer, wide) && ir.SameShape(v.Type.Shape, joined)
+	return view.Args[0]
 }

@@ -60,7 +60,7 @@ func divided(x string) []string {
 func keptForms() []string {
 	var forms []string
 	for _, op := range []string{"sum", "mean", "max", "min", "variance", "std", "sum_square", "logsumexp"} {
-		forms = append(forms, "reshape("+op+"(x, axis=a), dims=d)")
+		forms = append(forms, "unsqueeze("+op+"(x, axis=a), axis=d)", "reshape("+op+"(x, axis=a), dims=d)")
 	}
 	return forms
 }
@@ -92,18 +92,32 @@ func axesOf(m *rewrite.Match) []int {
 // isCount asks that n is the number of elements of each sum or, as a factor, its
 // inverse.
 func isCount(m *rewrite.Match) bool {
-	x, count := m.Value("x"), 1.0
+	x, n, count := m.Value("x"), m.Value("n"), ir.N(1)
 	for _, a := range axesOf(m) {
-		size, ok := x.Type.Shape[a].Const()
-		if !ok || size == 0 {
-			return false
-		}
-		count *= float64(size)
+		count = count.Mul(x.Type.Shape[a])
 	}
-	if m.Root.Op == ir.Mul {
-		count = 1 / count
+	size, known := count.Const()
+	switch {
+	case !known:
+		return m.Root.Op == ir.Div && isSize(n, count)
+	case size == 0:
+		return false
+	case m.Root.Op == ir.Div:
+		return isAnyOf(n, float64(size))
 	}
-	return isAnyOf(m.Value("n"), count)
+	return isAnyOf(n, 1/float64(size))
+}
+
+// isSize reports whether v is a symbolic size, as a number of some float dtype.
+func isSize(v *ir.Value, size ir.Dim) bool {
+	if v.Op == ir.Cast && v.Args[0].Type.DType.IsFloat() {
+		v = v.Args[0]
+	}
+	if v.Op != ir.Full {
+		return false
+	}
+	value := attrOf(v, "value")
+	return value.Kind == ir.KDim && value.Dims[0].Equal(size)
 }
 
 func meanOfSum(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
@@ -141,7 +155,15 @@ func eps(m *rewrite.Match) rewrite.Set {
 
 func layerNorm(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	x, axes := m.Value("x"), axesOf(m)
-	return b.Call(ir.LayerNorm, []*ir.Value{x, alongAxes(b, x, m.Value("w"), axes)}, set("axis", ints(axes)), eps(m))
+	return b.Call(ir.LayerNorm, []*ir.Value{x, alongAxes(b, x, m.Value("w"), axes)}, set("axis", axesLit(x, axes)), eps(m))
+}
+
+// axesLit is a list of axes; the last one alone is -1, as it is by default.
+func axesLit(x *ir.Value, axes []int) ir.Lit {
+	if len(axes) == 1 && axes[0] == x.Type.Rank()-1 {
+		return ir.IntsLit(-1)
+	}
+	return ints(axes)
 }
 
 func rmsNorm(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
@@ -156,7 +178,7 @@ func centredNorm(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		return nil
 	}
 	e, _ := m.Attr("e")
-	return b.Call(ir.LayerNorm, []*ir.Value{x, m.Value("w")}, set("axis", ints(axes)), set("eps", e))
+	return b.Call(ir.LayerNorm, []*ir.Value{x, m.Value("w")}, set("axis", axesLit(x, axes)), set("eps", e))
 }
 
 // fitsAxes reports whether w, broadcast to x, has the sizes of the axes there and

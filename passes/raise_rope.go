@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"strings"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/passes/rewrite"
 )
@@ -20,15 +22,31 @@ import (
 // takes as well. The parts are slices or come from a split, and other code may read
 // them: they are not computed twice.
 func ropeForms() []*rewrite.Rule {
-	turnedParts := "a * c - b * s, b * c + a * s"
 	return []*rewrite.Rule{
 		raisedBy(ropeOf(false), "raise-rope", "the halves of the last axis, turned by angles",
-			"x * c + concat([neg(b), a], axis=t) * s", "concat(["+turnedParts+"], axis=t)"),
+			"x * c + concat([neg(b), a], axis=t) * s", "concat([a * c - b * s, b * c + a * s], axis=t)"),
 		raisedBy(ropeOf(true), "raise-interleaved-rope", "neighbours of the last axis, turned by angles",
-			"x * c + reshape(stack([neg(b), a], axis=t), dims=d) * s", "reshape(stack(["+turnedParts+"], axis=t), dims=d)",
-			"x * c + reshape(concat([reshape(neg(b), dims=u), reshape(a, dims=u)], axis=t), dims=d) * s",
-			"reshape(concat([reshape(a * c - b * s, dims=u), reshape(b * c + a * s, dims=u)], axis=t), dims=d)"),
+			interleavedForms()...),
 	}
+}
+
+// interleavedForms lay two parts side by side along a new axis, which a view then
+// joins to the one before it.
+func interleavedForms() []string {
+	var forms []string
+	for _, pair := range []string{
+		"stack([$, %], axis=t)",
+		"concat([unsqueeze($, axis=u), unsqueeze(%, axis=u)], axis=t)",
+		"concat([reshape($, dims=u), reshape(%, dims=u)], axis=t)",
+	} {
+		of := func(a, b string) string { return strings.NewReplacer("$", a, "%", b).Replace(pair) }
+		for _, view := range []string{"reshape(%, dims=d)", "flatten(%, start=d, end=e)"} {
+			forms = append(forms,
+				"x * c + "+strings.Replace(view, "%", of("neg(b)", "a"), 1)+" * s",
+				strings.Replace(view, "%", of("a * c - b * s", "b * c + a * s"), 1))
+		}
+	}
+	return forms
 }
 
 // ropeOf builds the operator if a and b are the two parts of what is turned, which

@@ -67,8 +67,12 @@ func oneAxis(m *rewrite.Match) (int64, bool) {
 // alongOne builds an operator along the axis of the match.
 func alongOne(op *ir.Op) func(*rewrite.Builder, *rewrite.Match) *ir.Value {
 	return func(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
+		x := m.Value("x")
 		axis, _ := oneAxis(m)
-		return b.Call(op, []*ir.Value{m.Value("x")}, set("axis", ir.IntLit(axis)))
+		if front(axis, x.Type.Rank()) == x.Type.Rank()-1 {
+			axis = -1 // as it is by default
+		}
+		return b.Call(op, []*ir.Value{x}, set("axis", ir.IntLit(axis)))
 	}
 }
 
