@@ -14,7 +14,7 @@ const (
 	fold                // a row, the last axis, becomes one element
 	rows                // a row becomes a row, as in softmax
 	product             // a Cube operator
-	turn                // a transpose: a product reads through it
+	turn                // data at other addresses, such as a transpose: a product reads through it
 	view                // no work
 )
 
@@ -24,6 +24,8 @@ var kinds = map[*ir.Op]kind{
 	ir.BatchNorm: point, // with the channel's numbers at each place
 	ir.Expand:    point,
 	ir.Transpose: turn,
+	ir.Slice:     turn,
+	ir.Split:     turn,
 	// Along the last axis these are no rows of which each element sees all others.
 	ir.CumSum:  opaque,
 	ir.CumProd: opaque,
