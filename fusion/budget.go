@@ -98,17 +98,10 @@ func (g *graph) fits(parts []int32, t *traits, d *device.Device) (ok bool, detai
 		return false, detail
 	}
 	x := g.tile(t, d)
-	border := g.border(parts)
-	if t.cubes > 0 {
-		// A product's operands lie beside the cube.
-		border[wide] = max(border[wide]-2*t.cubes, 0)
-	}
+	border := g.border(parts, t)
 	needs := x.needs(border, t.temps)
-	if needs <= x.has {
-		return true, ""
-	}
-	if needs = x.needs(border, 0); needs <= x.has {
-		t.temps = g.held(parts)
+	if needs > x.has && x.needs(border, 0) <= x.has && g.count(parts) {
+		border = g.border(parts, t)
 		needs = x.needs(border, t.temps)
 	}
 	return needs <= x.has, fmt.Sprintf("needs %d, has %d", needs, x.has)
@@ -131,100 +124,141 @@ func cubeTiles(t *traits, d *device.Device) (detail string) {
 }
 
 // border counts what would pass the border of one kernel of the parts: what they
-// have, less what goes between them.
-func (g *graph) border(parts []int32) [loads]int {
-	var n [loads]int
+// have, less what goes between them. It also says in t how many values such a
+// kernel holds at once, at most.
+func (g *graph) border(parts []int32, t *traits) [loads]int {
+	c := &crossing{graph: g}
+	temps := 0
 	for i, p := range parts {
 		s := &g.groups[p]
-		for k := range n {
-			n[k] += s.load[k]
+		temps = max(temps, s.temps)
+		for k := range c.border {
+			c.border[k] += s.load[k]
 		}
 		for _, q := range parts[:i] {
-			g.between(p, q, &n)
-			g.between(q, p, &n)
-			g.shared(p, q, &n)
+			c.between(q, p)
+			c.between(p, q)
+			c.shared(p, q)
 		}
 	}
-	return n
+	t.temps = max(temps+c.early, temps+c.late, c.inside)
+	if t.cubes > 0 {
+		// A product's operands lie beside the cube.
+		c.border[wide] = max(c.border[wide]-2*t.cubes, 0)
+	}
+	return c.border
 }
 
-// between takes off n what p gives to q.
-func (g *graph) between(p, q int32, n *[loads]int) {
-	from, to := &g.groups[p].outs, &g.groups[q].ins
-	if from.size() > to.size() {
-		for _, e := range to.list {
-			if made := from.count(e.key); made > 0 {
-				g.crosses(e.key, made-e.count, n)
+// A crossing counts what goes between groups.
+type crossing struct {
+	*graph
+	border [loads]int
+	inside int // values that nobody outside reads any more
+	early  int // those of them that are not made last, and are held while others are made
+	late   int // those that are not read first alone
+}
+
+// between takes off the border what p gives to q.
+func (c *crossing) between(p, q int32) {
+	from, to := &c.groups[p], &c.groups[q]
+	if from.outs.size() > to.ins.size() {
+		for _, e := range to.ins.list {
+			if made := from.outs.count(e.key); made > 0 {
+				c.cross(e.key, made-e.count, from, to)
 			}
 		}
 		return
 	}
-	for _, e := range from.list {
-		if read := to.count(e.key); read > 0 {
-			g.crosses(e.key, e.count-read, n)
+	for _, e := range from.outs.list {
+		if read := to.ins.count(e.key); read > 0 {
+			c.cross(e.key, e.count-read, from, to)
 		}
 	}
 }
 
-// crosses takes off n a value that is read inside, and left times outside.
-func (g *graph) crosses(value int32, left int, n *[loads]int) {
-	n[g.vals[value].load]-- // as what one of them reads
-	if left <= 0 {
-		n[g.vals[value].load]--
+// cross counts a value that goes from one group to another and is read left times
+// outside of both.
+func (c *crossing) cross(value int32, left int, from, to *group) {
+	x := &c.vals[value]
+	c.border[x.load]-- // as what one of them reads
+	if left > 0 {
+		return
+	}
+	c.border[x.load]--
+	c.inside++
+	if x.owner != from.last {
+		c.early++
+	}
+	if len(x.readers) > 1 || x.readers[0] != to.first {
+		c.late++
 	}
 }
 
-// shared takes off n what both read.
-func (g *graph) shared(p, q int32, n *[loads]int) {
-	a, b := &g.groups[p].ins, &g.groups[q].ins
+// shared takes off what both read.
+func (c *crossing) shared(p, q int32) {
+	a, b := &c.groups[p].ins, &c.groups[q].ins
 	if a.size() > b.size() {
 		a, b = b, a
 	}
 	for _, e := range a.list {
 		if b.count(e.key) > 0 {
-			n[g.vals[e.key].load]--
+			c.border[c.vals[e.key].load]--
 		}
 	}
 }
 
-// held counts the values that one kernel of the parts holds at once besides
-// those that pass its border.
-func (g *graph) held(parts []int32) int {
-	inside := map[int32]bool{}
-	var ops []int32
+// count replaces what is known roughly of the parts by what is so, and reports
+// whether that changes anything. A group is counted once, until it grows.
+func (g *graph) count(parts []int32) bool {
+	changed := false
 	for _, p := range parts {
-		for _, id := range g.groups[p].members {
-			inside[id] = true
-			ops = append(ops, id)
+		t := &g.groups[p].traits
+		if !t.counted && t.temps > 0 {
+			t.temps, t.counted = g.held(p), true
+			changed = true
 		}
 	}
+	return changed
+}
+
+// held counts the values that the kernel of a group holds at once besides those
+// that pass its border.
+func (g *graph) held(group int32) int {
+	ops := slices.Clone(g.groups[group].members)
 	slices.Sort(ops)
-	ends := map[int32]int{} // how many values are read last there
+	g.epoch += 4
+	for _, id := range ops {
+		g.mark[id] = g.epoch
+	}
+	ends := make(map[int32]int) // how many values are read last there
 	most, now := 0, 0
 	for _, id := range ops {
-		if last, ok := g.lastInside(id, inside); ok {
+		if last := g.lastInside(id); last != none {
 			ends[last]++
 			now++
 			most = max(most, now)
 		}
-		now -= ends[id]
+		if n := ends[id]; n > 0 {
+			now -= n
+			delete(ends, id)
+		}
 	}
 	return most
 }
 
-// lastInside is the last reader of what an operator makes; not ok: some reader is
-// outside, or there is none.
-func (g *graph) lastInside(id int32, inside map[int32]bool) (last int32, ok bool) {
+// lastInside is the last reader of what an operator makes, among those that are
+// marked; none if a reader is not, or there is no reader.
+func (g *graph) lastInside(id int32) (last int32) {
 	x := &g.vals[id]
-	if x.result {
-		return none, false
-	}
 	last = none
 	for _, r := range x.readers {
-		if !inside[r] {
-			return none, false
+		if g.mark[r] != g.epoch {
+			return none
 		}
 		last = max(last, r)
 	}
-	return last, last != none
+	if x.result {
+		return none
+	}
+	return last
 }

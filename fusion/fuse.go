@@ -11,7 +11,7 @@ import (
 type Fuser struct {
 	options Options
 	set     *Set
-	size    *sizes
+	known   *sizes
 	errs    diag.List
 
 	trackers []*tracker // of all rules, in the order of Status
@@ -27,7 +27,7 @@ func New(o Options) (*Fuser, diag.List) {
 	if o.Device == nil {
 		o.Device = device.Lookup("cpu")
 	}
-	u := &Fuser{options: o, set: set, size: newSizes(o.Dims), done: map[*ir.Func]bool{}}
+	u := &Fuser{options: o, set: set, known: newSizes(o.Dims), done: map[*ir.Func]bool{}}
 	u.track()
 	return u, errs
 }
@@ -39,7 +39,7 @@ func (u *Fuser) Fuse(f *ir.Func, t *passes.Trace) {
 		return
 	}
 	u.skipKernels(f)
-	w := &fusing{Fuser: u, graph: newGraph(f, u.size), trace: t}
+	w := &fusing{Fuser: u, graph: newGraph(f, u.known), trace: t}
 	w.script()
 	w.match()
 	w.grow()

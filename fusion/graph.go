@@ -95,6 +95,7 @@ func (g *graph) add(v *ir.Value, owner int32) {
 		x.kind = kindOf(v)
 		g.groups[id].members = []int32{id}
 		g.groups[id].traits = traitsOf(v, x.kind)
+		g.groups[id].first, g.groups[id].last = id, id
 	}
 	g.vals = append(g.vals, x)
 }

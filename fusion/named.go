@@ -75,16 +75,16 @@ func (s *seeker) places(byOp map[*ir.Op][]int32) []*ir.Value {
 // find matches the rule at v, also where something keeps it from being fused. A
 // single operator is no match, but beside others: it has its kernel.
 func (s *seeker) find(v *ir.Value, uses *rewrite.Uses) *found {
-	m, closed := s.rule.Find(v, uses), true
-	if m == nil {
-		m, closed = s.rule.FindOpen(v, uses), false
-	}
+	m := s.rule.FindOpen(v, uses) // which finds none nearly everywhere
 	if m == nil {
 		return nil
 	}
-	f := &found{Match: m, closed: closed}
+	f := &found{Match: m}
+	if closed := s.rule.Find(v, uses); closed != nil {
+		f.Match, f.closed = closed, true
+	}
 	work := 0
-	for _, x := range m.Inside {
+	for _, x := range f.Inside {
 		if leaf(x) {
 			continue
 		}

@@ -10,15 +10,18 @@ import (
 
 // Traits are what growth and the device look at in a group.
 type traits struct {
-	shape  []ir.Dim // what it walks: the largest result; of a group with rows, these
-	rows   bool     // it holds whole rows of the last axis
-	cubes  int      // products
-	factor tensor.DType
-	work   int // operators that are no views
-	small  int // bytes of the smallest element
-	large  int // bytes of the largest element
-	temps  int // values that are held at once, at most
-	annots []ir.Annot
+	shape   []ir.Dim // what it walks: the largest result; of a group with rows, these
+	rows    bool     // it holds whole rows of the last axis
+	cubes   int      // products
+	factor  tensor.DType
+	work    int  // operators that are no views
+	small   int  // bytes of the smallest element
+	large   int  // bytes of the largest element
+	temps   int  // values inside that are held at once, at most
+	counted bool // temps is the very number
+	first   int32
+	last    int32 // operators, in the order of the body
+	annots  []ir.Annot
 
 	bans   []int32 // matches of rules that are switched off, in part inside
 	rule   *Rule   // that made it
@@ -28,7 +31,7 @@ type traits struct {
 
 func traitsOf(v *ir.Value, k kind) traits {
 	size := v.Type.DType.Size()
-	t := traits{shape: v.Type.Shape, small: size, large: size, temps: 1, work: 1, annots: v.Annots}
+	t := traits{shape: v.Type.Shape, small: size, large: size, work: 1, annots: v.Annots}
 	switch k {
 	case fold, rows:
 		t.shape, t.rows = v.Args[0].Type.Shape, true
@@ -44,7 +47,7 @@ func traitsOf(v *ir.Value, k kind) traits {
 // is the last one's: whoever joins them may know better.
 func (g *graph) joint(parts []int32) traits {
 	t := g.groups[parts[0]].traits
-	made := g.groups[parts[0]].outs.size()
+	t.counted = false
 	for _, p := range parts[1:] {
 		x := &g.groups[p].traits
 		if t.cubes == 0 {
@@ -55,9 +58,7 @@ func (g *graph) joint(parts []int32) traits {
 		t.cubes += x.cubes
 		t.work += x.work
 		t.small, t.large = min(t.small, x.small), max(t.large, x.large)
-		// While a part runs, what the earlier ones have made may still be there.
-		t.temps = max(t.temps, x.temps+made)
-		made += g.groups[p].outs.size()
+		t.first, t.last = min(t.first, x.first), max(t.last, x.last)
 		t.bans = joinBans(t.bans, x.bans)
 		t.grown |= x.grown
 		if t.rule == nil {
