@@ -1,20 +1,20 @@
 // The columns: the source, then the graph after each pass.
 const valueName = /%(?:"(?:[^"\\]|\\.)*"|[^\s,(){}=:"]+)/g;
 
-// words parts a line into text and names of values, which can be clicked.
+// words makes the text of a line, whose names of values can be clicked.
 function words(text, meaning) {
-  const out = [];
+  const out = make('span', 'text');
   let end = 0;
   for (const m of text.matchAll(valueName)) {
     const value = meaning(m[0]);
     if (!value) continue;
-    if (m.index > end) out.push(text.slice(end, m.index));
+    if (m.index > end) out.append(text.slice(end, m.index));
     const word = make('span', value === choice.value ? 'name hot' : 'name', m[0]);
     word.dataset.v = value;
-    out.push(word);
+    out.append(word);
     end = m.index + m[0].length;
   }
-  out.push(text.slice(end));
+  out.append(text.slice(end));
   return out;
 }
 
@@ -42,12 +42,13 @@ class Column {
   }
 
   // follow lights up what is chosen, and brings it into view unless it was chosen
-  // here.
+  // here: where the value is not any more, the last one of its line of the source,
+  // which most often took over its work.
   follow(from) {
-    const rows = this.hits();
-    this.absent.textContent = choice.value && rows.length === 0 ? 'not here' : '';
-    if (from !== this && rows.length > 0) {
-      const k = this.list.items.indexOf(rows[0]);
+    const [row, here] = this.hit();
+    this.absent.textContent = choice.value && !here ? 'not here' : '';
+    if (from !== this && row !== undefined) {
+      const k = this.list.items.indexOf(row);
       if (k >= 0) {
         this.list.at = k;
         this.list.reveal(k);
@@ -84,19 +85,12 @@ class StepColumn extends Column {
     return this.model.added[i] || this.model.gone[i] || (choice.value && this.model.value(i) === choice.value);
   }
 
-  hits() {
-    const rows = choice.value ? this.model.rows(choice.value) : [];
-    if (rows.length > 0) return rows;
-    return this.kin();
-  }
-
-  // kin are the rows that come from the chosen lines of the source.
-  kin() {
-    const rows = [];
-    if (choice.lines.size > 0) {
-      for (let i = 0; i < this.model.count; i++) if (this.isKin(i)) rows.push(i);
-    }
-    return rows;
+  // hit is the row to look at, and whether it is the chosen value's own.
+  hit() {
+    const [row] = choice.value ? this.model.rows(choice.value) : [];
+    if (row !== undefined) return [row, true];
+    for (let i = choice.lines.size > 0 ? this.model.count - 1 : -1; i >= 0; i--) if (this.isKin(i)) return [i, false];
+    return [undefined, false];
   }
 
   isKin(i) {
@@ -108,7 +102,7 @@ class StepColumn extends Column {
     const m = this.model;
     const hot = choice.value > 0 && m.value(i) === choice.value;
     const sign = make('span', 'sign', m.added[i] ? make('i', '', '+') : ' ', m.gone[i] ? make('b', '', '−') : ' ');
-    const row = make('div', 'row', make('span', 'gutter', String(i + 1)), sign, ...words(m.text(i), (name) => m.named(i, name)));
+    const row = make('div', 'row', make('span', 'gutter', String(i + 1)), sign, words(m.text(i), (name) => m.named(i, name)));
     row.classList.toggle('added', m.added[i]);
     row.classList.toggle('gone', m.gone[i]);
     row.classList.toggle('hot', hot);
@@ -135,12 +129,12 @@ class SourceColumn extends Column {
     return l.title !== undefined || this.used.has(lineOf(l));
   }
 
-  hits() { return this.model.rows(); }
+  hit() { return [this.model.row(), true]; }
 
   draw(i, k) {
     const l = this.model.lines[i];
     if (l.title !== undefined) return make('div', 'row title', l.title);
-    const row = make('div', 'row', make('span', 'gutter', String(l.line)), l.text);
+    const row = make('div', 'row', make('span', 'gutter', String(l.line)), make('span', 'text', l.text));
     row.classList.toggle('hot', choice.lines.has(lineOf(l)));
     row.classList.toggle('gap', this.gap(i, k));
     return row;

@@ -1,10 +1,12 @@
 // The page as a whole.
 document.getElementById('title').textContent = data.graph;
+const written = steps[0].step.value.filter((v) => v).length;
+const ran = data.passes;
 document.getElementById('summary').textContent = [
-  `${data.passes.length > 0 ? data.passes[0].before : steps[0].step.value.filter((v) => v).length} → ${data.passes.length > 0 ? data.passes[data.passes.length - 1].after : steps[0].step.value.filter((v) => v).length} values`,
+  ran.length > 0 ? `${ran[0].before} → ${ran[ran.length - 1].after} values` : count(written, 'value'),
   count(data.rewrites.length, 'rewrite'),
-  duration(data.passes.reduce((sum, p) => sum + p.ns, 0)),
-  data.within > 0 ? 'results within ' + data.within : 'results keep their bits',
+  duration(ran.reduce((sum, p) => sum + p.ns, 0)),
+  data.within > 0 ? 'results ' + within(data.within) : 'results keep their bits',
 ].join(' · ');
 document.getElementById('columns').append(...columns.map((c) => c.el));
 

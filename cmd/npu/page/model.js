@@ -71,11 +71,10 @@ class SourceModel {
     this.count = this.lines.length;
   }
 
-  // rows lists the lines that are chosen.
-  rows() {
-    const found = [];
-    this.lines.forEach((l, i) => { if (!l.title && choice.lines.has(lineOf(l))) found.push(i); });
-    return found;
+  // row is the first line that is chosen.
+  row() {
+    const i = this.lines.findIndex((l) => !l.title && choice.lines.has(lineOf(l)));
+    return i < 0 ? undefined : i;
   }
 }
 
@@ -121,6 +120,7 @@ function make(tag, className, ...children) {
   return e;
 }
 const count = (n, one) => n.toLocaleString('en') + ' ' + one + (n === 1 ? '' : 's');
+const within = (x) => (x > 0 ? 'within ' + x.toExponential() : '');
 function duration(ns) {
   if (ns < 1e3) return ns + ' ns';
   if (ns < 1e6) return (ns / 1e3).toFixed(0) + ' µs';

@@ -47,7 +47,7 @@ const rewriteList = new List({ label: 'Rewrites', draw: drawRewrite, pick: jump 
 const placeOf = (w) => (w.place < 0 ? null : data.places[w.place]);
 
 function drawRewrite(w) {
-  const cells = [w.pass, w.rule, w.name, w.within ? 'within ' + w.within : '', where(placeOf(w))];
+  const cells = [w.pass, w.rule, w.name, within(w.within), where(placeOf(w))];
   const row = make('div', 'row', make('span', 'cells rewrite', ...cells.map((c) => make('span', '', c))));
   row.classList.toggle('hot', w.value > 0 && w.value === choice.value);
   return row;
@@ -115,7 +115,7 @@ function nearChanges(rows) {
 
 function drawDiff(r) {
   const sign = make('span', 'sign', r.sign === '+' ? make('i', '', '+') : make('b', '', r.sign));
-  const row = make('div', 'row', make('span', 'gutter', String(r.i + 1)), sign, ...words(r.step.text(r.i), (n) => r.step.named(r.i, n)));
+  const row = make('div', 'row', make('span', 'gutter', String(r.i + 1)), sign, words(r.step.text(r.i), (n) => r.step.named(r.i, n)));
   row.classList.toggle('added', r.sign === '+');
   row.classList.toggle('gone', r.sign === '−');
   row.classList.toggle('gap', !!r.gap);
