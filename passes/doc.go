@@ -18,15 +18,19 @@
 //
 //   - The function is legal before and after (Options.Verify checks it), its
 //     parameters, results and their names stay.
-//   - Results are the same bit for bit; what runs without error before runs
-//     without error after. A run-time error never becomes a compile error; a
-//     value that nobody needs may go, with the error that it would have raised.
+//   - Results are the same bit for bit, but for rules that state a tolerance; and
+//     those of fast-math, which run only if they are asked for, state the liberty
+//     that they take.
+//   - What runs without error before runs without error after. A run-time error
+//     never becomes a compile error; a value that nobody needs may go, with the
+//     error that it would have raised.
 //   - Cost is linear in the graph. There is no recursion but over the nesting of
 //     regions, so chains of any length compile.
 //   - Nothing depends on map order, time or the machine.
 //
-// Patterns are compiled and matched by package passes/rewrite. Absent today:
-// passes that apply such rules, canonical forms and the algebra of shapes; they
-// are rows to be added to Pipeline. Fusing operators into one kernel is package
-// fusion's.
+// Patterns are compiled and matched by package passes/rewrite; sweep applies a
+// table of rules until none matches. The tables are named after what they are
+// about: canonical forms, algebra, logic, casts, broadcasts, shapes, slices, raised
+// forms, transposes, products, fast-math. A new rule is a row of one of them, and a
+// golden file of its name. Fusing operators into one kernel is package fusion's.
 package passes

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -46,6 +47,15 @@ func (n number) tensor(d tensor.DType) (*tensor.T, bool) {
 	return tensor.FromInts(d, nil, []int64{n.i}), true
 }
 
+// truth is the number as a bool, which rules have no word for; nil if it is neither
+// 0 nor 1.
+func (n number) truth() *tensor.T {
+	if n.isFloat || n.i != 0 && n.i != 1 {
+		return nil
+	}
+	return tensor.FromInts(tensor.Bool, nil, []int64{n.i})
+}
+
 // is reports whether v is a constant whose every element is the number, bit for
 // bit as v's dtype stores it: 0 is not -0, and 0.7978 not its neighbour. (Any
 // NaN is a nan.)
@@ -76,6 +86,9 @@ func splat(v *ir.Value) *tensor.T {
 		if !ok {
 			return nil
 		}
+		if v.Type.DType == tensor.Bool {
+			return n.truth()
+		}
 		elem, _ := n.tensor(v.Type.DType)
 		return elem
 	}
@@ -87,13 +100,10 @@ func splat(v *ir.Value) *tensor.T {
 	if len(t.Data) == 0 {
 		return nil
 	}
-	first := t.Data[:size]
-	for i := size; i < len(t.Data); i += size {
-		if string(t.Data[i:i+size]) != string(first) {
-			return nil
-		}
+	if !bytes.Equal(t.Data[size:], t.Data[:len(t.Data)-size]) {
+		return nil // every element is as the one before it
 	}
-	return &tensor.T{DType: t.DType, Shape: []int{}, Data: first}
+	return &tensor.T{DType: t.DType, Shape: []int{}, Data: t.Data[:size]}
 }
 
 // Splat is the one element of which v is made, as a scalar; nil if v is not known
