@@ -12,6 +12,7 @@ import (
 var unchecked = map[string]string{
 	"raise-gelu":             "asks for three constants that fit each other",
 	"raise-gelu-tanh":        "asks for four constants that fit each other",
+	"conv-batchnorm":         "asks for constants all around a convolution",
 	"raise-narrow":           "asks for casts to a wider dtype and back around an operator that rounds once",
 	"raise-causal-attention": "asks for a mask that is a lower triangle",
 	"raise-rope":             "asks for the two halves of one value",

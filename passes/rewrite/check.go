@@ -20,17 +20,19 @@ import "github.com/npulang/npu/ir"
 // The same rule, effort and seed give the same verdict.
 func Check(r *Rule, e Effort, seed uint64) *Verdict {
 	c := &checker{rule: r, effort: e, verdict: &Verdict{Rule: r, Seed: seed, Forms: make([]int, len(r.Forms()))}}
-	for _, p := range r.Forms() {
-		c.own = append(c.own, usable(p.Ops())...)
-	}
-	for i := 0; i < e.Cases && c.verdict.Compared < e.Enough; i++ {
-		if failed := c.one(newStyle(r, seed, i, i < e.Cases/4)); failed != nil {
+	c.own = usable(r.about())
+	c.samples = e.Cases * samplesPerCase
+	for i := 0; i < e.Cases && c.verdict.Compared < e.Enough && c.samples > 0; i++ {
+		if failed := c.one(newStyle(r, seed, i, i < smallCases || i%4 == 0)); failed != nil {
 			c.verdict.Counter = shrink(c.lighter(failed, seed))
 			break
 		}
 	}
 	return c.verdict
 }
+
+// smallCases come first, so that a counterexample is small where it can be.
+const smallCases = 16
 
 // An Effort bounds a check. It counts cases rather than time, so that a verdict
 // does not depend on the machine.
@@ -42,9 +44,14 @@ type Effort struct {
 // Efforts of a check: Quick takes some ten milliseconds, as part of a compilation,
 // and Thorough a second.
 var (
-	Quick    = Effort{Cases: 600, Enough: 120}
+	Quick    = Effort{Cases: 600, Enough: 240}
 	Thorough = Effort{Cases: 8000, Enough: 1500}
 )
+
+// samplesPerCase bounds, in the mean, the calls that are drawn for one graph: most
+// patterns need less, and one of two hundred operators must not hold up a
+// compilation.
+const samplesPerCase = 100
 
 // A Verdict is what a check has found.
 type Verdict struct {
@@ -89,6 +96,7 @@ type checker struct {
 	verdict *Verdict
 	own     []*ir.Op // of the rule's forms
 	liked   []*ir.Op // of which graphs were made that the rule has changed
+	samples int      // calls that may still be drawn
 }
 
 // moreCases is how many small cases are tried to find a lighter counterexample.
@@ -97,7 +105,7 @@ const moreCases = 400
 // lighter looks for a trial among small cases that fails too and has fewer axes
 // and elements.
 func (c *checker) lighter(t *trial, seed uint64) *trial {
-	more := &checker{rule: c.rule, own: c.own, liked: c.liked, verdict: &Verdict{Forms: make([]int, len(c.verdict.Forms))}}
+	more := &checker{rule: c.rule, own: c.own, liked: c.liked, samples: moreCases * samplesPerCase, verdict: &Verdict{Forms: make([]int, len(c.verdict.Forms))}}
 	for i := range moreCases {
 		if u := more.one(newStyle(c.rule, seed+1, i, true)); u != nil && u.weight() < t.weight() {
 			t = u
@@ -112,7 +120,7 @@ const runsPerCase = 3
 // one drafts one graph and tries the rule on it; nil: nothing is wrong.
 func (c *checker) one(s *style) *trial {
 	forms := c.rule.Forms()
-	s.own, s.liked = c.own, c.liked
+	s.own, s.liked, s.samples = c.own, c.liked, &c.samples
 	f, known := draftOf(forms[s.IntN(len(forms))], s)
 	if f == nil {
 		return nil

@@ -123,7 +123,8 @@ func (d *draft) call(n *node) *ir.Value {
 
 // draw draws samples of an operator until one fits its operands.
 func (d *draft) draw(n *node, args []operand) *ir.Value {
-	for range triesPerCall {
+	for i := 0; i < triesPerCall && *d.samples > 0; i++ {
+		*d.samples--
 		if c := d.sample(n, args); c != nil {
 			return d.commit(n, c, args)
 		}
@@ -259,7 +260,7 @@ func (d *draft) commit(n *node, s *sampled, args []operand) *ir.Value {
 	values := make([]*ir.Value, len(args))
 	for i, a := range args {
 		if values[i] = a.v; a.open != nil {
-			values[i] = d.make(a.open, s.call.In[i], s.known[i])
+			values[i] = d.make(a.open, s.call.In[i], s.known[i], i == 0)
 		}
 	}
 	out, err := d.f.Add(n.op, values, s.call.Attrs)
@@ -275,8 +276,9 @@ func (d *draft) commit(n *node, s *sampled, args []operand) *ir.Value {
 	return out[0]
 }
 
-// make makes what a name or a number stands for.
-func (d *draft) make(n *node, t ir.Type, known *tensor.T) *ir.Value {
+// make makes what a name or a number stands for, as the first operand of a call
+// or another.
+func (d *draft) make(n *node, t ir.Type, known *tensor.T, first bool) *ir.Value {
 	if n.kind == numberNode {
 		elem, _ := n.number.tensor(t.DType)
 		return d.constant(spread(elem, t.Ints()))
@@ -288,7 +290,7 @@ func (d *draft) make(n *node, t ir.Type, known *tensor.T) *ir.Value {
 	if known != nil && known.Len() > 0 {
 		d.known[name] = known
 	}
-	if d.chance(d.oneConstIn) {
+	if d.chance(d.oneConstIn) && !(d.firstFree && first) {
 		d.values[n.id] = d.constant(d.constTensor(t, known))
 		d.values[n.id].Name = name
 	} else {

@@ -1,8 +1,10 @@
 package rewrite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/npulang/npu/ir"
@@ -119,6 +121,23 @@ func orElse(some, all []*ir.Op) []*ir.Op {
 	return all
 }
 
+// about lists the operators that a rule names in its forms, and in its own name,
+// as slice-of-concat and conv-batchnorm do, whose forms are one operator with
+// whatever it reads.
+func (r *Rule) about() []*ir.Op {
+	var out []*ir.Op
+	for _, p := range r.Forms() {
+		out = append(out, p.Ops()...)
+	}
+	for _, word := range strings.FieldsFunc(r.Name, func(c rune) bool { return c == '-' || c == '_' }) {
+		word = strings.ToLower(word)
+		if op := cmp.Or(ir.Lookup(word), ir.Lookup(strings.TrimSuffix(word, "s"))); op != nil {
+			out = append(out, op)
+		}
+	}
+	return out
+}
+
 // like remembers what a graph that the rule changes is made of.
 func (c *checker) like(f *ir.Func) {
 	for _, v := range f.Body {
@@ -142,15 +161,15 @@ func usable(ops []*ir.Op) []*ir.Op {
 // mostLiked bounds the list: operators that were only there besides count too.
 const mostLiked = 12
 
-// grown lists these operators, those that move elements thrice, and those that
-// make a tensor of nothing.
+// grown lists these operators, those that move elements thrice, and products and
+// those that make a tensor of nothing.
 var grown = sync.OnceValue(func() []*ir.Op {
 	var ops []*ir.Op
 	for _, op := range usable(ir.Ops()) {
 		switch {
 		case op.Class == ir.Move:
 			ops = append(ops, op, op, op)
-		case op.Class == ir.Elementwise, op.Class == ir.Source && op.Group == "make":
+		case op.Class == ir.Elementwise, op.Class == ir.Contract, op.Class == ir.Source && op.Group == "make":
 			ops = append(ops, op)
 		}
 	}

@@ -43,6 +43,19 @@ func TestCheckIsDeterministic(t *testing.T) {
 	}
 }
 
+// A large pattern takes no longer than others: calls are counted, too.
+func TestCheckIsBounded(t *testing.T) {
+	expr := "x0"
+	for i := 1; i < 50; i++ {
+		expr = fmt.Sprintf("(relu?(%s) + x%d) * x%d", expr, i, i)
+	}
+	r := &Rule{Name: "large", Match: Must(expr), Replace: Must("relu(x0)"), When: func(*Match) bool { return false }}
+	e := Effort{Cases: 200, Enough: 1}
+	if v := Check(r, e, 1); v.Result() != Unchecked || v.Cases == 0 || v.Cases >= e.Cases {
+		t.Errorf("%s after %d graphs", v.Result(), v.Cases)
+	}
+}
+
 // FuzzCheck checks whatever compiles: no panic, and an end.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{

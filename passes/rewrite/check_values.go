@@ -18,14 +18,19 @@ type style struct {
 	sizes      []int64      // to which free sizes are brought; nil: as drawn
 	rank       int          // the highest
 	oneConstIn int          // names that are constants, one in so many
+	firstFree  bool         // but first operands never are: weights are known, not what runs through them
 	symbolic   bool
 	growing    bool     // names may stand for what operators compute,
 	own, liked []*ir.Op // of these with preference
 	tolerant   bool     // sides may be off by a tolerance: extreme numbers prove nothing
 	numbers    []float64
+	samples    *int // how many calls may still be drawn
 }
 
-const mostRank = 6
+const (
+	mostRank = 6
+	never    = 1 << 30 // one in so many
+)
 
 // newStyle makes the style of attempt i.
 func newStyle(r *Rule, seed uint64, i int, small bool) *style {
@@ -34,7 +39,8 @@ func newStyle(r *Rule, seed uint64, i int, small bool) *style {
 	if s.chance(3) {
 		s.dtype = tensor.F32
 	}
-	s.oneConstIn = []int{1 << 30, 1 << 30, 2, 1}[s.IntN(4)]
+	s.oneConstIn = []int{never, never, 2, 1}[s.IntN(4)]
+	s.firstFree = s.chance(2)
 	switch {
 	case small:
 		s.rank, s.sizes = i%3, []int64{int64(1 + i%2)}
@@ -130,7 +136,7 @@ func (s *style) constTensor(t ir.Type, known *tensor.T) *tensor.T {
 // element chooses how the elements of one tensor are drawn: ordinary ones, some
 // special ones among them, or mostly special ones.
 func (s *style) element() func(t *tensor.T, i int) {
-	special := []int{1 << 30, 1 << 30, 6, 2}[s.IntN(4)]
+	special := []int{never, never, 6, 2}[s.IntN(4)]
 	scale := 1.0
 	if s.chance(4) {
 		scale = math.Ldexp(1, s.IntN(17)-8)
