@@ -25,7 +25,7 @@ import (
 func attentionRules() []*Rule {
 	return []*Rule{
 		cube("Attention", "scores, scale, mask, softmax and weighted sum in one kernel, which never holds all scores, with the transposes that split and merge heads",
-			attentions[0], attentions[1:]...).through().when(all(scoresKept, oneElement("f", "g"), several)),
+			attentions[0], attentions[1:]...).through().when(all(scoresKept, oneElement("f", "g", "f_q", "f_k"), several)),
 		vector("Rope", "positions turn pairs of elements; heads are split on the way",
 			ropes[0], ropes[1:]...).when(all(halves, several)),
 	}
@@ -50,7 +50,7 @@ func mergeHeads(text string) string {
 
 var (
 	// The scores: a factor on the queries, on the keys or on the product.
-	scores = `div?(mul?(matmul(mul?(` + splitHeads(`q`) + `, f_q), mul?(` + sharedHeads(`k`) + `, f_k)), f), g)`
+	scores = `div?(mul?(cast?(matmul(mul?(` + splitHeads(`q`) + `, f_q), mul?(` + sharedHeads(`k`) + `, f_k)), dtype=early), f), g)`
 
 	attentions = []string{
 		mergeHeads(`attention(` + splitHeads(`q`) + `, ` + splitHeads(`k`) + `, ` + splitHeads(`v`) + `, mask?, scale=s, causal=c)`),
