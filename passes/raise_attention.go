@@ -27,12 +27,16 @@ import (
 // NaN, and the operator gives 0; and of a row to which -10000 is added throughout,
 // the sum has lost the digits of the scores. So a mask is taken only if no row of it
 // hides everything, see showsAll; one that chooses also if the form itself puts 0
-// there. Scores that a mask replaces are hidden only if they become -inf: softmax
+// into such a row. Scores that a mask replaces are hidden only if they become -inf: softmax
 // gives any other number a share, if only in a row of its likes. A mask that
 // arrives when the program runs is not raised, then, but with fast-math.
+//
+// A weight that the form has rounded to 0 is still above it in the operator: what it
+// adds of a finite value is nothing, but an infinite one stays infinite, which the
+// form turns into NaN.
 func attentionForms() []*rewrite.Rule {
 	proved := guarded(raisedBy(attention, "raise-attention", "scores, mask, softmax and the weighted sum",
-		attentionPatterns("softmax(%, axis=-1)", "where(alive, softmax(%, axis=-1), 0)")...), isAttention)
+		attentionPatterns("matmul(softmax(%, axis=-1), v)", "where(alive, matmul(softmax(%, axis=-1), v), 0)")...), isAttention)
 	trusted := *proved // the same patterns
 	trusted.Name, trusted.Doc, trusted.When = "raise-masked-attention", "attention whose mask may hide everything from a query", isMaskedAttention
 	return []*rewrite.Rule{
@@ -45,14 +49,14 @@ func attentionForms() []*rewrite.Rule {
 	}
 }
 
-// attentionPatterns writes the product of each way to make the weights and the
-// values; % are the scores with a mask that is added, one that chooses, or none. A
-// mask of keys alone is a bias of the product by now.
-func attentionPatterns(weights ...string) []string {
+// attentionPatterns writes the scores into each form of what is made of them, with a
+// mask that is added, one that chooses, or none. A mask of keys alone is a bias of
+// the product by now.
+func attentionPatterns(outer ...string) []string {
 	scores := "div?(mul?(matmul(div?(mul?(q, s1), d1), div?(mul?(transpose(k, perm=p), s2), d2)), s3), d3)"
 	var out []string
-	for _, w := range each(weights, "add?($, m)", "bias_add($, m)", "where(c, add?($, m), hidden)", "where(c, hidden, add?($, m))") {
-		out = append(out, "matmul("+strings.ReplaceAll(w, "$", scores)+", v)")
+	for _, p := range each(outer, "add?($, m)", "bias_add($, m)", "where(c, add?($, m), hidden)", "where(c, hidden, add?($, m))") {
+		out = append(out, strings.ReplaceAll(p, "$", scores))
 	}
 	return out
 }
@@ -69,7 +73,7 @@ func maskingOf(m *rewrite.Match) masking {
 	k := masking{added: m.Value("m"), choice: m.Value("c")}
 	for _, v := range m.Inside {
 		switch {
-		case v.Op == ir.MatMul && v != m.Root:
+		case v.Op == ir.MatMul && v.Args[0].Op != ir.Softmax:
 			k.scores = v
 		case v.Op == ir.Where && v.Args[0] == k.choice:
 			k.hides = v.Args[1] == m.Value("hidden")

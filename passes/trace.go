@@ -65,9 +65,10 @@ func (t *Trace) apply(r *rewrite.Rule, v *ir.Value, c *rewrite.Change) bool {
 	return true
 }
 
-// allows reports whether the options of the run let a rule take part.
+// allows reports whether the options of the run let a rule take part. Who names a
+// pass that runs only then takes its liberties with it.
 func (t *Trace) allows(r *rewrite.Rule) bool {
-	if r.Liberty != "" && !t.Options.FastMath {
+	if r.Liberty != "" && !t.Options.FastMath && t.pass.Level != Asked {
 		return false
 	}
 	return t.enabled(r.Name)
