@@ -141,10 +141,10 @@ func (c *compilation) explore(f *ir.Func) (*Exploration, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.bound()
+	found := h.bound(h.find(o.record), mostStepLines)
 	return &Exploration{
 		Graph: o.fn.Name, Within: o.within, Record: o.record, Files: c.files(h),
-		Steps: h.steps, Rewrites: h.find(o.record), Before: before, After: h.picture(o.fn),
+		Steps: h.steps, Rewrites: found, Before: before, After: h.picture(o.fn),
 	}, nil
 }
 
@@ -180,23 +180,23 @@ func (h *history) picture(f *ir.Func) *Picture {
 	return &Picture{f, func(v *ir.Value) string { return marks[v] }}
 }
 
-// bound leaves the first and the last step where all together are too long.
-func (h *history) bound() {
+// bound leaves the first and the last step where all together have more lines
+// than most. Rewrites are shown in the first one then, or, if they came after the
+// last, in that.
+func (h *history) bound(found []FoundRewrite, most int) []FoundRewrite {
 	lines, last := 0, len(h.steps)-1
 	for _, s := range h.steps {
 		lines += len(s.Lines)
 	}
-	if lines <= mostStepLines || last < 2 {
-		return
+	if lines <= most || last < 2 {
+		return found
 	}
 	h.steps = []Snapshot{h.steps[0], h.steps[last]}
 	compareSteps(&h.steps[0], &h.steps[1])
-	for i, s := range h.before {
-		h.before[i] = min(s, 1)
-		if s < last {
-			h.before[i] = 0
-		}
+	for i := range found {
+		found[i].Step /= last // 1 for the last one only
 	}
+	return found
 }
 
 // find looks the values of the rewrites up in the steps. The rewrites stand in

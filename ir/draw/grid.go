@@ -101,7 +101,7 @@ func bundle(boxes []box, links []link) []linkBundle {
 // straight draws the links of a bundle without regard to what is between.
 func (g *grid) straight(b linkBundle) {
 	for _, l := range b.links {
-		g.hops[l.from] = append(g.hops[l.from], hop{l.from, l.to, l.leave, l.enter})
+		g.hops[l.from] = append(g.hops[l.from], hop(l))
 	}
 }
 
