@@ -2,7 +2,9 @@ package passes
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/irtest"
@@ -263,4 +265,43 @@ func TestMoves(t *testing.T) {
 		}
 	}
 	t.Log(fired)
+}
+
+// Long chains of moves, and many slices of many parts, take moments: what is
+// merged step by step must not be copied at each. The bound is generous for a
+// busy machine.
+func TestManyMoves(t *testing.T) {
+	const n = 10_000
+	chain := func(size int64, op *ir.Op, attrs ...ir.Lit) *ir.Func {
+		f := &ir.Func{Name: "chain"}
+		x := f.NewInput("x", ir.T(tensor.F32, ir.N(size)))
+		v := x
+		for range n {
+			args := []*ir.Value{v}
+			if op == ir.Concat {
+				args = append(args, x)
+			}
+			v = addTo(f, op, args, attrs)
+		}
+		f.Results = []*ir.Value{v}
+		return f
+	}
+	parts := &ir.Func{Name: "parts"}
+	c := addTo(parts, ir.Concat, slices.Repeat([]*ir.Value{parts.NewInput("x", ir.T(tensor.F32, ir.N(2)))}, n), ir.Concat.Defaults())
+	for i := range n {
+		parts.Results = append(parts.Results, columnsOf(parts, c, i, i+2))
+	}
+	for _, f := range []*ir.Func{
+		chain(1, ir.Concat, ir.IntLit(0)),
+		chain(n+1, ir.Slice, ir.DimsLit(ir.N(1)), ir.DimsLit(ir.N(farAway)), ir.None, ir.None),
+		parts,
+	} {
+		start := time.Now()
+		if _, err := Run(f, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s of %d operators: %v", f.Name, n, took)
+		}
+	}
 }

@@ -18,6 +18,9 @@ const (
 	// maxStep keeps the product of two steps far from overflow. No tensor that
 	// fits into memory has use for larger ones.
 	maxStep = 1 << 20
+	// maxParts bounds the parts of a concat or a split that are counted through
+	// for one slice, so that many slices of many parts take no quadratic time.
+	maxParts = 256
 )
 
 // partOf reads v as a part of another value: slice, or one part of split or
@@ -97,7 +100,7 @@ func firstOf(start, d ir.Dim, step int64) ir.Dim {
 
 // portion reads one part of a split or chunk: it begins where those before it
 // end. The parts have one size, or sizes that the attribute lists; those of a
-// chunk are as large as there is room.
+// chunk are as large as there is room. Nil for one far behind.
 func portion(owner, part *ir.Value) []span {
 	axis, i := axisAttr(owner), ir.N(int64(part.Index()))
 	spans := whole(owner.Args[0].Type.Shape)
@@ -108,6 +111,8 @@ func portion(owner, part *ir.Value) []span {
 		start = ir.MinOf(size.Mul(i), d)
 	case attrOf(owner, "sizes").IsNone():
 		start = part.Type.Shape[axis].Mul(i)
+	case part.Index() > maxParts:
+		return nil
 	default:
 		for _, n := range attrOf(owner, "sizes").Dims[:part.Index()] {
 			start = start.Add(n)

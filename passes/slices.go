@@ -78,7 +78,7 @@ func joined(c *ir.Value) (axis int, starts []ir.Dim) {
 
 func sliceOfConcat(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	c, spans := partOf(m.Root)
-	if spans == nil || c.Op != ir.Concat || !m.Alike(c, owner(m.Root)) {
+	if spans == nil || c.Op != ir.Concat || len(c.Args) > maxParts || !m.Alike(c, owner(m.Root)) {
 		return nil
 	}
 	axis, starts := joined(c)
@@ -140,16 +140,23 @@ func sliceOfPad(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	return sliced(b, x, spans)
 }
 
+// mergeConcats goes through a whole tree of concats at its root, since to take
+// one after the other would copy the list of operands as often.
 func mergeConcats(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	c, axis := m.Root, axisAttr(m.Root)
+	if readers := m.Readers(c); len(readers) == 1 && joinsInto(m, c, readers[0]) {
+		return nil
+	}
 	var all []*ir.Value
 	changed := false
-	for _, p := range c.Args {
+	for todo := pushed(nil, c.Args); len(todo) > 0; { // a stack: the next one is last
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
 		switch {
 		case p.Type.Shape[axis].Is(0):
 			changed = true
-		case p.Op == ir.Concat && axisAttr(p) == axis && m.Uses(p) == 1 && m.Alike(p):
-			all = append(all, p.Args...)
+		case joinsInto(m, p, c):
+			todo = pushed(todo, p.Args)
 			changed = true
 		default:
 			all = append(all, p)
@@ -162,6 +169,21 @@ func mergeConcats(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		return all[0]
 	}
 	return b.With(ir.Concat, all, c.Attrs)
+}
+
+// pushed puts values onto a stack, the first one on top.
+func pushed(stack, vs []*ir.Value) []*ir.Value {
+	for i := len(vs) - 1; i >= 0; i-- {
+		stack = append(stack, vs[i])
+	}
+	return stack
+}
+
+// joinsInto reports whether the parts of a concat may be those of another one
+// that reads it: nobody else does.
+func joinsInto(m *rewrite.Match, inner, outer *ir.Value) bool {
+	return inner.Op == ir.Concat && outer.Op == ir.Concat && axisAttr(inner) == axisAttr(outer) &&
+		m.Uses(inner) == 1 && m.Alike(inner, outer)
 }
 
 func concatOfSlices(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
