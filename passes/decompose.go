@@ -161,14 +161,14 @@ func ropeParts(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 // ropeHalves are the two parts of the last axis: its halves, or every other element.
 func ropeHalves(b *rewrite.Builder, x *ir.Value, depth int64, interleaved bool) (first, second *ir.Value) {
 	last, half := x.Type.Rank()-1, depth/2
-	starts, ends, step := [2]int64{0, half}, [2]int64{half, depth}, int64(1)
+	bounds, steps := [2][2]int64{{0, half}, {half, depth}}, ir.None
 	if interleaved {
-		starts, ends, step = [2]int64{0, 1}, [2]int64{depth, depth}, 2
+		bounds, steps = [2][2]int64{{0, depth}, {1, depth}}, ir.IntsLit(2)
 	}
 	var parts [2]*ir.Value
-	for i := range parts {
-		parts[i] = b.Call(ir.Slice, []*ir.Value{x}, set("starts", ir.DimsLit(ir.N(starts[i]))), set("ends", ir.DimsLit(ir.N(ends[i]))),
-			set("axes", ir.IntsLit(int64(last))), set("steps", ir.IntsLit(step)))
+	for i, at := range bounds {
+		parts[i] = b.Call(ir.Slice, []*ir.Value{x}, set("starts", ir.DimsLit(ir.N(at[0]))), set("ends", ir.DimsLit(ir.N(at[1]))),
+			set("axes", ir.IntsLit(int64(last))), set("steps", steps))
 	}
 	return parts[0], parts[1]
 }

@@ -33,7 +33,10 @@ func attentionParts(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		scale = 1 / math.Sqrt(float64(depth))
 	}
 	keys := b.Op("transpose", allHeads(b, q, m.Value("k")))
-	scores := b.Op("mul", b.Op("matmul", q, keys), b.Scalar(q.Type.DType, scale))
+	scores := b.Op("matmul", q, keys)
+	if scale != 1 {
+		scores = b.Op("mul", scores, b.Scalar(q.Type.DType, scale))
+	}
 	if scores == nil {
 		return nil // a scale beyond the dtype
 	}
@@ -53,8 +56,8 @@ func allHeads(b *rewrite.Builder, q, x *ir.Value) *ir.Value {
 // masked is the weighted sum of the values by the scores that the mask of the match
 // leaves.
 func masked(b *rewrite.Builder, m *rewrite.Match, scores, v *ir.Value) *ir.Value {
-	mask, none := m.Value("mask"), b.Scalar(scores.Type.DType, math.Inf(-1))
-	hide := func(choice, x *ir.Value) *ir.Value { return b.Op("where", choice, x, none) }
+	mask := m.Value("mask")
+	hide := func(choice, x *ir.Value) *ir.Value { return b.Op("where", choice, x, none(b, scores)) }
 	sum := func(scores *ir.Value) *ir.Value { return b.Op("matmul", b.Op("softmax", scores), v) }
 	var earlier *ir.Value
 	if c, _ := m.Attr("c"); c.Int != 0 {
@@ -75,14 +78,20 @@ func masked(b *rewrite.Builder, m *rewrite.Match, scores, v *ir.Value) *ir.Value
 		return orZero(b, b.Call(ir.Any, []*ir.Value{mask}, kept(mask.Type.Rank()-1)...), sum(hide(mask, scores)))
 	}
 	scores = b.Op("add", scores, mask)
+	small := isSmall(mask)
 	if earlier != nil {
 		scores, mask = hide(earlier, scores), hide(earlier, mask)
 	}
-	if showsAll(mask, false) {
+	if small || showsAll(mask, false) {
 		return sum(scores)
 	}
 	top := b.Call(ir.Max, []*ir.Value{mask}, kept(mask.Type.Rank()-1)...)
-	return orZero(b, b.Op("not_equal", top, none), sum(scores))
+	return orZero(b, b.Op("not_equal", top, none(b, scores)), sum(scores))
+}
+
+// none is the score of what is not attended to.
+func none(b *rewrite.Builder, scores *ir.Value) *ir.Value {
+	return b.Scalar(scores.Type.DType, math.Inf(-1))
 }
 
 // orZero is y where a row has something, and 0 elsewhere.

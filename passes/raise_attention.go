@@ -36,7 +36,7 @@ import (
 // form turns into NaN.
 func attentionForms() []*rewrite.Rule {
 	proved := guarded(raisedBy(attention, "raise-attention", "scores, mask, softmax and the weighted sum",
-		attentionPatterns("matmul(softmax(%, axis=-1), v)", "where(alive, matmul(softmax(%, axis=-1), v), 0)")...), isAttention)
+		attentionPatterns()...), isAttention)
 	trusted := *proved // the same patterns
 	trusted.Name, trusted.Doc, trusted.When = "raise-masked-attention", "attention whose mask may hide everything from a query", isMaskedAttention
 	return []*rewrite.Rule{
@@ -49,14 +49,15 @@ func attentionForms() []*rewrite.Rule {
 	}
 }
 
-// attentionPatterns writes the scores into each form of what is made of them, with a
-// mask that is added, one that chooses, or none. A mask of keys alone is a bias of
-// the product by now.
-func attentionPatterns(outer ...string) []string {
+// attentionPatterns are the products with a mask that is added, which is a bias of the
+// product if it is of keys alone, with one that chooses, or none; and with one that
+// chooses and the rows that it hides made 0 afterwards.
+func attentionPatterns() []string {
 	scores := "div?(mul?(matmul(div?(mul?(q, s1), d1), div?(mul?(transpose(k, perm=p), s2), d2)), s3), d3)"
-	var out []string
-	for _, p := range each(outer, "add?($, m)", "bias_add($, m)", "where(c, add?($, m), hidden)", "where(c, hidden, add?($, m))") {
-		out = append(out, strings.ReplaceAll(p, "$", scores))
+	out := each([]string{"matmul(softmax(%, axis=-1), v)"}, "add?($, m)", "bias_add($, m)", "where(c, add?($, m), hidden)", "where(c, hidden, add?($, m))")
+	out = append(out, "where(alive, matmul(softmax(where(c, $, hidden), axis=-1), v), 0)")
+	for i, p := range out {
+		out[i] = strings.ReplaceAll(p, "$", scores)
 	}
 	return out
 }
@@ -108,34 +109,20 @@ func isAttention(m *rewrite.Match) bool {
 		return false
 	}
 	k := maskingOf(m)
-	if alive := m.Value("alive"); alive != nil && !k.guardedBy(alive) {
-		return false
-	}
-	switch {
+	switch alive := m.Value("alive"); {
+	case alive != nil:
+		return k.guardedBy(alive)
 	case k.choice == nil:
 		return k.added == nil || showsAll(k.added, false)
 	case k.added == nil:
-		return m.Value("alive") != nil || showsAll(k.choice, k.hides)
+		return showsAll(k.choice, k.hides)
 	}
 	return isSmall(k.added) // whatever is seen of it
 }
 
-// guardedBy reports whether alive is true for the rows in which something is seen:
-// any(choice), or that the largest of what is added to scores that are seen is not
-// -inf.
+// guardedBy reports whether alive is true for the rows in which something is seen.
 func (k *masking) guardedBy(alive *ir.Value) bool {
-	seen := alive.Args
-	switch {
-	case k.added == nil && alive.Op == ir.Any:
-		return k.choice != nil && !k.hides && alive.Args[0] == k.choice && keepsLast(alive)
-	case k.added == nil || alive.Op != ir.NotEqual || !isAnyOf(seen[1], math.Inf(-1)) || seen[0].Op != ir.Max || !keepsLast(seen[0]):
-		return false
-	}
-	top := seen[0].Args[0]
-	if k.choice == nil {
-		return top == k.added
-	}
-	return !k.hides && top.Op == ir.Where && top.Args[0] == k.choice && top.Args[1] == k.added && isAnyOf(top.Args[2], math.Inf(-1))
+	return alive.Op == ir.Any && alive.Args[0] == k.choice && keepsLast(alive)
 }
 
 // keepsLast reports whether a reduction is along the last axis, which stays.
