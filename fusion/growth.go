@@ -87,10 +87,18 @@ type pair struct {
 	why  *reason // it was turned down for
 }
 
+// read is the shape in which the second operator reads the value.
+func (g *graph) read(p *pair) []ir.Dim {
+	if n := len(p.via); n > 0 {
+		return g.vals[p.via[n-1]].v.Type.Shape
+	}
+	return g.vals[p.value].v.Type.Shape
+}
+
 // face is what a group that walks the shape of the value walks behind the views.
 func (g *graph) face(p *pair) []ir.Dim {
-	if n := len(p.via); n > 0 && ir.SameShape(p.a.shape, g.vals[p.value].v.Type.Shape) {
-		return g.vals[p.via[n-1]].v.Type.Shape
+	if ir.SameShape(p.a.shape, g.vals[p.value].v.Type.Shape) {
+		return g.read(p)
 	}
 	return p.a.shape
 }
@@ -178,7 +186,7 @@ func takesEpilogue(g *graph, p *pair) bool {
 // in several places.
 func fitsEpilogue(g *graph, p *pair) ([]ir.Dim, bool) {
 	if p.a.cubes > 0 {
-		return p.b.shape, ir.SameShape(g.face(p), p.b.shape)
+		return p.b.shape, ir.SameShape(g.face(p), p.b.shape) && ir.SameShape(g.read(p), p.b.shape)
 	}
 	return p.b.shape, broadcasts(g.face(p), p.b.shape)
 }
