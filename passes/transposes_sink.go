@@ -21,7 +21,8 @@ import (
 // parted; so it moves only to where it is gone, or does for two. That is looked
 // for along the readers, as long as there is one: a transpose, a product that
 // reads it for nothing, a reduction that leaves no order, or an operator whose
-// other side is transposed in the same way.
+// other side is transposed in the same way. One that somebody else reads stays
+// above for him, and goes down as well only where it undoes one below.
 //
 // Element-wise operators are the same at each place. Reductions, norms and the
 // like work along rows: a row has the same elements, and has them in the same
@@ -71,13 +72,11 @@ func passages() []place {
 
 func sinkTranspose(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	r := m.Root
-	i := slices.IndexFunc(r.Args, func(a *ir.Value) bool {
-		return a != nil && a.Op == ir.Transpose && dies(m, a) && m.Alike(a)
-	})
-	if i < 0 {
+	t := transposeOf(m)
+	if t == nil {
 		return nil
 	}
-	perm := permOf(r.Args[i])
+	perm := permOf(t)
 	source := func(a *ir.Value) *ir.Value {
 		if m.Alike(a) {
 			return undone(a, perm)
@@ -85,10 +84,32 @@ func sinkTranspose(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		return nil
 	}
 	made, after := passageOf(r.Op)(b, r, source, perm)
-	if made == nil || !meets(m, r, perm, r.Args[i]) && !staysInPlace(made.Type.Shape, after) && !pays(m, r, after) {
+	switch {
+	case made == nil:
+		return nil
+	case !dies(m, t):
+		if !cancels(m, r, after) {
+			return nil
+		}
+	case !meets(m, r, perm, t) && !staysInPlace(made.Type.Shape, after) && !pays(m, r, after):
 		return nil
 	}
 	return transposed(b, made, after)
+}
+
+// transposeOf is a transpose that the root reads, if possible one that nobody
+// else does.
+func transposeOf(m *rewrite.Match) (t *ir.Value) {
+	for _, a := range m.Root.Args {
+		if a == nil || a.Op != ir.Transpose || !m.Alike(a) {
+			continue
+		}
+		if dies(m, a) {
+			return a
+		}
+		t = a
+	}
+	return t
 }
 
 // undone is what a transposes, if it does so by perm.
@@ -134,6 +155,30 @@ func pays(m *rewrite.Match, v *ir.Value, perm []int) bool {
 			return true
 		}
 		v, perm = r, after
+	}
+	return false
+}
+
+// cancels reports whether a transpose of v by perm would come to transposes that
+// undo it, and to no other reader. Then it is worth passing below even where the
+// one above stays for somebody else: those below go.
+func cancels(m *rewrite.Match, v *ir.Value, perm []int) bool {
+	for range maxAhead {
+		readers := m.Readers(v)
+		if len(readers) == 0 || m.Uses(v) != len(readers) {
+			return false
+		}
+		if r := readers[0]; r.Op != ir.Transpose && len(readers) == 1 {
+			after, ok := passesBelow(m, r, v, perm)
+			if !ok || after == nil {
+				return false
+			}
+			v, perm = r, after
+			continue
+		}
+		return !slices.ContainsFunc(readers, func(r *ir.Value) bool {
+			return r.Op != ir.Transpose || !slices.IsSorted(permuted(perm, permOf(r)))
+		})
 	}
 	return false
 }
