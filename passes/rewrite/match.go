@@ -63,8 +63,8 @@ type search struct {
 
 // find looks for a match at v that accept takes; nil if there is none.
 func (p *Pattern) find(v *ir.Value, uses *Uses, accept func(*Match) bool) *Match {
-	if !p.root.optional && v.Op != p.root.op {
-		return nil // the common case, without an allocation
+	if !p.root.plausible(v, plausibleDepth) {
+		return nil
 	}
 	s := &search{Match: Match{Root: v, pattern: p, uses: uses, bound: make([]bound, len(p.names))}}
 	var found *Match
