@@ -186,13 +186,17 @@ func TestRules(t *testing.T) {
 			shown[d.rule][d.fires] = true
 		}
 	}
-	var missing []string
 	for _, rule := range npu.RuleNames() {
-		if s := shown[rule]; !s[true] || !s[false] {
-			missing = append(missing, rule)
+		covered := shown[rule][true] && shown[rule][false]
+		switch listed := slices.Contains(missing, rule); {
+		case covered && listed:
+			t.Errorf("%s has its golden file now: take it off the list of missing ones", rule)
+		case !covered && !listed:
+			t.Errorf("%s has no golden file opt/%[2]s.txtar or fusion/%[2]s.txtar in which it fires and is silent", rule, fileOf(rule))
 		}
 	}
-	for _, rule := range missing {
-		t.Logf("%s has no golden file %s.txtar in opt or fusion in which it fires and is silent", rule, fileOf(rule))
-	}
 }
+
+// missing are rules whose golden file is still to be written. The list shrinks:
+// a new rule comes with its file.
+var missing = []string{"Epilogue", "Prologue", "Reduction", "Elementwise", "Siblings"}
