@@ -168,9 +168,10 @@ function drawRefusal(x) {
 
 // choosePlace finds the value of a name and a place, in the latest step that has it.
 function choosePlace(name, at) {
+  const named = (text) => text.startsWith(name + ' =') || text.startsWith(name + ',');
   for (const s of [...steps].reverse()) {
     for (let i = 0; i < s.count; i++) {
-      if (s.value(i) && s.text(i).trimStart().startsWith(name + ' ') && where(s.place(i)) === at) return chooseValue(s.value(i), null);
+      if (s.value(i) && named(s.text(i).trimStart()) && where(s.place(i)) === at) return chooseValue(s.value(i), null);
     }
   }
 }
