@@ -135,9 +135,10 @@ func (w *fusing) try(p *pair) bool {
 }
 
 // rowOf is the row that is about a pair; -1 if there is none. A region of one
-// named rule is not joined to that of another, and a transpose only to a product.
+// named rule is not joined to that of another, one that is sealed to none, and a
+// transpose only to a product.
 func (w *fusing) rowOf(p *pair) int {
-	if p.a.rule != nil && p.b.rule != nil {
+	if p.a.sealed || p.b.sealed || p.a.rule != nil && p.b.rule != nil {
 		return -1
 	}
 	for _, i := range []int{prologueRow, epilogueRow, reductionRow, elementwiseRow} {
@@ -260,5 +261,5 @@ func (w *fusing) sibling(reader, value int32) bool {
 	t := &w.groups[w.group(reader)].traits
 	shape := w.vals[value].v.Type.Shape
 	return joins(w.vals[reader].kind) && w.vals[reader].kind != turn &&
-		t.cubes == 0 && len(squeezed(shape)) > 0 && ir.SameShape(t.shape, shape)
+		t.cubes == 0 && !t.sealed && len(squeezed(shape)) > 0 && ir.SameShape(t.shape, shape)
 }

@@ -22,6 +22,8 @@ func normRules() []*Rule {
 			layerNorms[0], layerNorms[1:]...).when(all(sameShape("x"), oneElement("e"))),
 		vector("RMSNorm", "the operators of a norm by the root of the mean of squares, also those around it that compute in a wider dtype",
 			rmsNorms[0], rmsNorms[1:]...).when(all(sameShape("x"), oneElement("e"))),
+		vector("GroupNorm_SiLU", "a norm of groups of channels and its silu, as before each convolution of a diffusion model",
+			`silu(`+groupNorm+`)`, groupNorm+` * sigmoid(`+groupNorm+`)`),
 		vector("Softmax", "exponentials of what lies below the row's maximum, divided by their sum, or the logarithm of that",
 			softmaxes[0], softmaxes[1:]...).when(sameShape("x")),
 	}
@@ -37,6 +39,8 @@ var (
 	// Half floats are normalised as f32 and cast back before the scale, or behind it.
 	wider    = `cast?(x, dtype=t)`
 	rmsNorms = scaledNorms(wider, []string{meanSquare(wider)}, `cast?(mul?(cast?(A, dtype=u), w), dtype=o)`)
+
+	groupNorm = `groupnorm(x, w?, b?, groups=g, eps=e)`
 
 	exponentials = `exp(x - max(x, axis=-1, keepdims=true))`
 	softmaxes    = []string{

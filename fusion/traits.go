@@ -13,6 +13,7 @@ type traits struct {
 	shape   []ir.Dim // what it walks: the largest result; of a group with rows, these
 	rows    bool     // it holds whole rows of the last axis
 	cubes   int      // products
+	sealed  bool     // it holds an operator that growth does not know how to walk, which a rule has named
 	factor  tensor.DType
 	work    int  // operators that are no views
 	small   int  // bytes of the smallest element
@@ -39,6 +40,8 @@ func traitsOf(v *ir.Value, k kind) traits {
 		t.cubes, t.factor = 1, v.Args[0].Type.DType
 	case view:
 		t.work = 0
+	case opaque:
+		t.sealed = v.Op.Class == ir.Reduce // several rows, or parts of an image, at once
 	}
 	return t
 }
@@ -55,6 +58,7 @@ func (g *graph) joint(parts []int32) traits {
 		}
 		t.shape = x.shape
 		t.rows = t.rows || x.rows
+		t.sealed = t.sealed || x.sealed
 		t.cubes += x.cubes
 		t.work += x.work
 		t.small, t.large = min(t.small, x.small), max(t.large, x.large)
