@@ -32,6 +32,9 @@ func normForms() []*rewrite.Rule {
 			"rsqrt(x)", "reciprocal(sqrt(x))"),
 		raisedBy(variance, "raise-variance", "the mean square distance from the mean",
 			"mean(square(x - mean(x, axis=a, keepdims=true)), axis=a, keepdims=k)"),
+		freely(open(raisedBy(variance, "raise-naive-variance", "the mean of squares less the square of the mean, which JAX holds above 0",
+			"mean(square(x), axis=a, keepdims=k) - square(mean(x, axis=a, keepdims=k))", "relu(variance(x, axis=a, keepdims=k))")),
+			"no digit is lost where the square of a mean is taken off the mean of squares"),
 		guarded(raisedBy(layerNorm, "raise-layernorm", "what is brought to mean 0 and variance 1",
 			each(divided(centred), "variance(x, axis=a, keepdims=true)", "mean(square("+centred+"), axis=a, keepdims=true)")...), hasEps),
 		guarded(raisedBy(rmsNorm, "raise-rmsnorm", "what is divided by the root of its mean square",
@@ -45,6 +48,12 @@ func normForms() []*rewrite.Rule {
 		{Name: "raise-narrow", Doc: "an operator that rounds once needs no wider dtype around it", Safe: true, Within: raisedWithin,
 			Match: rewrite.Any("cast"), When: isWidened, Build: narrowed},
 	}
+}
+
+// open lets others read what a rule matches: the mean, which a norm takes off.
+func open(r *rewrite.Rule) *rewrite.Rule {
+	r.Closed = false
+	return r
 }
 
 const centred = "(x - mean(x, axis=a, keepdims=true))"

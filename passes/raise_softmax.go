@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"math"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -21,6 +22,8 @@ import (
 // only.
 func softmaxForms() []*rewrite.Rule {
 	return []*rewrite.Rule{
+		exactly(guarded(raisedBy(theFirst, "drop-no-bound", "an infinite bound, which JAX sets to the largest element, is none",
+			"maximum(x, c)", "minimum(x, c)"), boundsNothing)),
 		guarded(raisedBy(alongOne(ir.Softmax), "raise-softmax", "exponentials, the largest taken off, divided by their sum",
 			about("exp($) / sum(exp($), axis=a, keepdims=true)", "exp($) * reciprocal(sum(exp($), axis=a, keepdims=true))")...), hasOneAxis),
 		guarded(raisedBy(alongOne(ir.LogSoftmax), "raise-log-softmax", "elements, the largest taken off, less the logarithm of the sum of their exponentials",
@@ -36,6 +39,16 @@ func softmaxForms() []*rewrite.Rule {
 			"no element is infinite, and exponentials neither overflow nor vanish"),
 	}
 }
+
+func boundsNothing(m *rewrite.Match) bool {
+	sign := 1
+	if m.Root.Op == ir.Maximum {
+		sign = -1
+	}
+	return isAnyOf(m.Value("c"), math.Inf(sign))
+}
+
+func theFirst(_ *rewrite.Builder, m *rewrite.Match) *ir.Value { return m.Value("x") }
 
 // about writes x with its largest element taken off for the sign $.
 func about(patterns ...string) []string {

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/npulang/npu/ir"
@@ -81,14 +82,14 @@ func shadeConst(v *ir.Value, _ int) (shade, bool) {
 	if rank < 2 || t.Len() == 0 || t.Len() != t.Shape[rank-2]*t.Shape[rank-1] {
 		return shade{}, false
 	}
-	columns := t.Shape[rank-1]
+	columns, size := t.Shape[rank-1], t.DType.Size()
 	s := shade{kind: lower, in: scalar(t, 0), out: scalar(t, columns-1)}
 	for i := range t.Len() {
 		want := s.in
 		if i%columns > i/columns {
 			want = s.out
 		}
-		if !tensor.BitEqual(scalar(t, i), want) {
+		if !bytes.Equal(t.Data[i*size:(i+1)*size], want.Data) {
 			return shade{}, false
 		}
 	}
