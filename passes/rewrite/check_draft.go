@@ -37,11 +37,19 @@ func draftOf(p *Pattern, s *style) (*ir.Func, map[string]*tensor.T) {
 		return nil, nil
 	}
 	d.f.Results = []*ir.Value{root.v}
+	tidy(d.f)
 	if len(d.f.Params) > 0 && s.chance(8) {
 		// A value that is read elsewhere too.
 		d.f.Results = append(d.f.Results, d.f.Params[s.IntN(len(d.f.Params))])
 	}
 	return d.f, d.known
+}
+
+// tidy takes out what attempts that came to nothing have left behind.
+func tidy(f *ir.Func) {
+	prune(f)
+	read := f.Readers()
+	f.Params = slices.DeleteFunc(f.Params, func(v *ir.Value) bool { return read[v] == 0 })
 }
 
 // An operand is the argument of a call: a value, or one to be made when its type

@@ -25,17 +25,24 @@ func (d *draft) grow(op *ir.Op, depth int) *ir.Value {
 	if op.Sample == nil || len(op.Regions) > 0 {
 		return nil
 	}
-	shape := op.Sample(d.Rand)
-	n := &node{kind: opNode, op: op, args: make([]*node, len(shape.In)), attrs: d.sampledAttrs(op)}
-	args := make([]operand, len(shape.In))
+	var args []operand
 	if takesMany(op) && depth > 0 && d.chance(3) {
-		if args = d.parts(); len(args) == 0 {
-			return nil
-		}
-		n.args = make([]*node, len(args))
-		return d.draw(n, args)
+		args = d.parts()
+	} else {
+		args = d.operands(op, depth)
 	}
-	for i, t := range shape.In {
+	if len(args) == 0 && len(op.Args) > 0 {
+		return nil
+	}
+	return d.draw(&node{kind: opNode, op: op, args: make([]*node, len(args)), attrs: d.sampledAttrs(op)}, args)
+}
+
+// operands are as many as a sample has: names, what other operators compute, and
+// sometimes one value twice.
+func (d *draft) operands(op *ir.Op, depth int) []operand {
+	in := op.Sample(d.Rand).In
+	args := make([]operand, len(in))
+	for i, t := range in {
 		if t.Absent() {
 			continue
 		}
@@ -43,13 +50,13 @@ func (d *draft) grow(op *ir.Op, depth int) *ir.Value {
 			args[i].v = d.growAny(depth - 1)
 		}
 		if args[i].v == nil && i > 0 && args[i-1].v != nil && d.chance(3) {
-			args[i].v = args[i-1].v // read twice
+			args[i].v = args[i-1].v
 		}
 		if args[i].v == nil {
 			args[i].open = d.openName()
 		}
 	}
-	return d.draw(n, args)
+	return args
 }
 
 // takesMany reports whether the last operand of an operator may be many.

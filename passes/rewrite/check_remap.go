@@ -15,7 +15,7 @@ import (
 // A size that stands in several places becomes one symbol in all of them.
 func symbols(f *ir.Func, s *style) *ir.Func {
 	names := map[int64]ir.Dim{}
-	return remap(f, func(d ir.Dim) ir.Dim {
+	m := &remapping{size: func(d ir.Dim) ir.Dim {
 		n, ok := d.Const()
 		if !ok || n < 2 {
 			return d
@@ -27,15 +27,15 @@ func symbols(f *ir.Func, s *style) *ir.Func {
 			}
 		}
 		return names[n]
-	}, nil)
+	}}
+	return m.remap(f)
 }
 
 // remap builds a function again with other sizes, in the types of its inputs and
-// constants and in attributes; leaf, if not nil, first changes the type of an
-// input or constant. It is nil if that is not legal. Constants that change their
-// sizes are cut.
-func remap(f *ir.Func, size func(ir.Dim) ir.Dim, leaf func(ir.Type) ir.Type) *ir.Func {
-	m := &remapping{size: size, leaf: leaf, f: &ir.Func{Name: f.Name}, with: map[*ir.Value]*ir.Value{}, results: map[*ir.Value][]*ir.Value{}}
+// constants and in attributes. It is nil if that is not legal. Constants that
+// change their sizes are cut.
+func (m *remapping) remap(f *ir.Func) *ir.Func {
+	m.f, m.with, m.results = &ir.Func{Name: f.Name}, map[*ir.Value]*ir.Value{}, map[*ir.Value][]*ir.Value{}
 	for _, v := range f.Params {
 		m.with[v] = m.f.NewInput(v.Name, m.typ(v.Type))
 	}
@@ -54,12 +54,14 @@ func remap(f *ir.Func, size func(ir.Dim) ir.Dim, leaf func(ir.Type) ir.Type) *ir
 	return m.f
 }
 
+// A remapping says what changes in a function.
 type remapping struct {
-	size func(ir.Dim) ir.Dim
-	leaf func(ir.Type) ir.Type
-	f    *ir.Func // the new one
-	with map[*ir.Value]*ir.Value
+	size func(ir.Dim) ir.Dim   // what a size becomes
+	leaf func(ir.Type) ir.Type // changes the type of an input or constant before; nil: nothing
+	last bool                  // tensors that become smaller keep their last elements
 
+	f       *ir.Func // the new one
+	with    map[*ir.Value]*ir.Value
 	results map[*ir.Value][]*ir.Value // of a call, those of the new one
 }
 
@@ -99,7 +101,7 @@ func (m *remapping) attr(v *ir.Value, i int, l *ir.Lit) bool {
 	case kind == ir.KDim || kind == ir.KDims || kind == ir.KType:
 		l.Dims = mapDims(l.Dims, m.size)
 	case l.Tensor != nil:
-		l.Tensor = cut(l.Tensor, m.typ(v.Type))
+		l.Tensor = m.cut(l.Tensor, m.typ(v.Type))
 		return l.Tensor != nil
 	}
 	return true
@@ -113,28 +115,39 @@ func mapDims(dims []ir.Dim, size func(ir.Dim) ir.Dim) []ir.Dim {
 	return out
 }
 
-// cut makes a tensor of another shape: the first elements along each axis, axes
-// counted from the last one. A size with a symbol, or one that is larger, stays
-// as it is; nil: the shape cannot be.
-func cut(t *tensor.T, to ir.Type) *tensor.T {
-	shape := slices.Clone(t.Shape[max(0, len(t.Shape)-to.Rank()):])
-	if to.Rank() > len(t.Shape) {
-		return nil
-	}
-	for i, d := range to.Shape {
-		if n, ok := d.Const(); ok && n >= 0 && int(n) <= shape[i] {
-			shape[i] = int(n)
-		}
-	}
-	lead := len(t.Shape) - len(shape)
-	if slices.Contains(t.Shape[:lead], 0) {
+// cut makes a tensor of another shape: the first elements along each axis, or the
+// last, axes counted from the last one. A size with a symbol, or one that is
+// larger, stays as it is; nil: the shape cannot be.
+func (m *remapping) cut(t *tensor.T, to ir.Type) *tensor.T {
+	lead := len(t.Shape) - to.Rank()
+	if lead < 0 || slices.Contains(t.Shape[:lead], 0) {
 		return nil // no element is the first
 	}
+	shape := slices.Clone(t.Shape[lead:])
+	strides := tensor.Strides(t.Shape)
+	begin := 0 // of what is kept
+	for axis, n := range t.Shape {
+		if axis >= lead {
+			if d, ok := to.Shape[axis-lead].Const(); ok && d >= 0 && int(d) <= n {
+				shape[axis-lead] = int(d)
+			}
+			n -= shape[axis-lead]
+		} else {
+			n--
+		}
+		if m.last {
+			begin += n * strides[axis]
+		}
+	}
+	return gathered(t, begin, strides[lead:], shape)
+}
+
+// gathered copies the elements of a view.
+func gathered(t *tensor.T, begin int, strides, shape []int) *tensor.T {
 	out := tensor.New(t.DType, shape...)
-	strides := tensor.Strides(t.Shape)[lead:]
 	size := t.DType.Size()
 	for i := range out.Len() {
-		from := 0
+		from := begin
 		for axis, at := range tensor.Index(shape, i) {
 			from += at * strides[axis]
 		}

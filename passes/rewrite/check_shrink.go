@@ -21,8 +21,9 @@ type Counterexample struct {
 // String shows the values, and the graphs with what they give.
 func (c *Counterexample) String() string {
 	var b strings.Builder
+	names := c.Before.Names()
 	for i, v := range c.Before.Params {
-		fmt.Fprintf(&b, "%%%s = %s\n", v.Name, whole(c.Inputs[i]))
+		fmt.Fprintf(&b, "%s = %s\n", names[v], whole(c.Inputs[i]))
 	}
 	side := func(f *ir.Func, results []*tensor.T) {
 		b.WriteString(f.String())
@@ -49,7 +50,7 @@ const maxShrinks = 2000
 // of 1, fewer axes, simple values.
 func shrink(t *trial) *Counterexample {
 	s := &shrinker{best: t, left: maxShrinks}
-	for s.left > 0 && (s.results() || s.bindSymbols() || s.constants() || s.sizes() || s.axes() || s.values()) {
+	for s.left > 0 && (s.results() || s.unread() || s.bindSymbols() || s.constants() || s.sizes() || s.axes() || s.values()) {
 	}
 	t = s.best
 	return &Counterexample{t.before, t.after, t.inputs, t.want, t.got, t.err}
@@ -60,24 +61,42 @@ type shrinker struct {
 	left int
 }
 
-// try takes another graph if the rule fails on it as well, with the values cut to
-// its sizes.
-func (s *shrinker) try(f *ir.Func) bool {
-	if f == nil || s.left <= 0 {
+// try takes the graph with other sizes if the rule fails on it as well, with the
+// values cut to its sizes.
+func (s *shrinker) try(size func(ir.Dim) ir.Dim, leaf func(ir.Type) ir.Type) bool {
+	for _, last := range []bool{false, true} {
+		m := &remapping{size: size, leaf: leaf, last: last}
+		f := m.remap(s.best.before)
+		if f == nil {
+			return false
+		}
+		var inputs []*tensor.T
+		for i, v := range f.Params {
+			inputs = append(inputs, m.cut(s.best.inputs[i], v.Type))
+		}
+		if s.take(f, inputs) {
+			return true
+		}
+	}
+	return false
+}
+
+// take takes another graph and its inputs if the rule fails on them as well.
+func (s *shrinker) take(f *ir.Func, inputs []*tensor.T) bool {
+	if s.left <= 0 || slices.Contains(inputs, nil) {
 		return false
 	}
+	s.left--
 	t := s.best.rule.apply(f)
 	if t == nil {
 		return false
 	}
-	for i, v := range f.Params {
-		in := cut(s.best.inputs[i], v.Type)
-		if in == nil {
-			return false
-		}
-		t.inputs = append(t.inputs, in)
+	t.inputs = inputs
+	if t.run(); t.err == nil {
+		return false
 	}
-	return s.take(t)
+	s.best = t
+	return true
 }
 
 // results leaves the first result alone.
@@ -88,7 +107,19 @@ func (s *shrinker) results() bool {
 	f, _ := s.best.before.Clone()
 	f.Results = f.Results[:1]
 	prune(f)
-	return s.try(f)
+	return s.take(f, s.best.inputs)
+}
+
+// unread takes out an input that nothing reads.
+func (s *shrinker) unread() bool {
+	read := s.best.before.Readers()
+	i := slices.IndexFunc(s.best.before.Params, func(v *ir.Value) bool { return read[v] == 0 })
+	if i < 0 {
+		return false
+	}
+	f, _ := s.best.before.Clone()
+	f.Params = slices.Delete(f.Params, i, i+1)
+	return s.take(f, slices.Delete(slices.Clone(s.best.inputs), i, i+1))
 }
 
 // constants makes one constant an input of the same value.
@@ -102,25 +133,11 @@ func (s *shrinker) constants() bool {
 		in := f.NewInput(cmp.Or(old.Name, fmt.Sprintf("c%d", i)), old.Type)
 		f.Body = slices.Delete(f.Body, i, i+1)
 		f.Replace(map[*ir.Value]*ir.Value{old: in})
-		t := s.best.rule.apply(f)
-		if t == nil {
-			continue
-		}
-		t.inputs = append(slices.Clone(s.best.inputs), old.Attrs[0].Tensor)
-		if s.take(t) {
+		if s.take(f, append(slices.Clone(s.best.inputs), old.Attrs[0].Tensor)) {
 			return true
 		}
 	}
 	return false
-}
-
-func (s *shrinker) take(t *trial) bool {
-	s.left--
-	if t.run(); t.err == nil {
-		return false
-	}
-	s.best = t
-	return true
 }
 
 // bindSymbols puts numbers for the symbols.
@@ -136,12 +153,12 @@ func (s *shrinker) bindSymbols() bool {
 	if !symbolic || err != nil {
 		return false
 	}
-	return s.try(remap(f, func(d ir.Dim) ir.Dim {
+	return s.try(func(d ir.Dim) ir.Dim {
 		if n, err := d.Eval(env); err == nil {
 			return ir.N(n)
 		}
 		return d
-	}, nil))
+	}, nil)
 }
 
 // sizes makes one of the sizes 1, or else 2.
@@ -155,13 +172,13 @@ func (s *shrinker) sizes() bool {
 			}
 			seen[n] = true
 			for small := int64(1); small <= 2 && small < n; small++ {
-				replaced := remap(s.best.before, func(d ir.Dim) ir.Dim {
+				smaller := func(d ir.Dim) ir.Dim {
 					if d.Is(n) {
 						return ir.N(small)
 					}
 					return d
-				}, nil)
-				if s.try(replaced) {
+				}
+				if s.try(smaller, nil) {
 					return true
 				}
 			}
@@ -191,13 +208,13 @@ func (s *shrinker) axes() bool {
 		return false
 	}
 	for _, all := range []bool{false, true} {
-		dropped := remap(s.best.before, func(d ir.Dim) ir.Dim { return d }, func(t ir.Type) ir.Type {
+		drop := func(t ir.Type) ir.Type {
 			if t.Rank() == most || all && t.Rank() > 0 {
 				t.Shape = t.Shape[1:]
 			}
 			return t
-		})
-		if s.try(dropped) {
+		}
+		if s.try(func(d ir.Dim) ir.Dim { return d }, drop) {
 			return true
 		}
 	}
@@ -228,13 +245,9 @@ func (s *shrinker) values() bool {
 }
 
 func (s *shrinker) value(input int, simpler *tensor.T) bool {
-	if s.left <= 0 {
-		return false
-	}
-	t := *s.best
-	t.inputs = slices.Clone(t.inputs)
-	t.inputs[input] = simpler
-	return s.take(&t)
+	inputs := slices.Clone(s.best.inputs)
+	inputs[input] = simpler
+	return s.take(s.best.before, inputs)
 }
 
 // weight tells how much there is to look at in a trial.

@@ -125,11 +125,8 @@ func (t *trial) run() {
 		t.err = fmt.Errorf("the rule makes a graph that is not legal: %w", err)
 		return
 	}
-	overflow := false
-	want, err := interpret(t.before, t.inputs, func(v *ir.Value, out []*tensor.T) {
-		overflow = overflow || v.Op != ir.Const && !finite(out)
-	})
-	if err != nil || t.rule.Within > 0 && overflow && finite(t.given()) {
+	want, overflow, err := t.left(t.inputs)
+	if err != nil || t.rule.Within > 0 && overflow && t.overflows() {
 		t.skipped = true
 		return
 	}
@@ -145,6 +142,39 @@ func (t *trial) run() {
 	}
 }
 
+// left computes the graph as it was, and tells whether it meets infinities or NaN
+// on the way.
+func (t *trial) left(inputs []*tensor.T) (results []*tensor.T, overflow bool, err error) {
+	results, err = interpret(t.before, inputs, func(v *ir.Value, out []*tensor.T) {
+		overflow = overflow || v.Op != ir.Const && !finite(out)
+	})
+	return results, overflow, err
+}
+
+// overflows reports whether the graph as it was meets infinities that do not come
+// from its inputs: whether it does with 0 in their place.
+func (t *trial) overflows() bool {
+	for _, v := range t.before.Body {
+		if v.Op == ir.Const && !finite([]*tensor.T{v.Attrs[0].Tensor}) {
+			return false
+		}
+	}
+	inputs := make([]*tensor.T, len(t.inputs))
+	for i, in := range t.inputs {
+		inputs[i] = in.Clone()
+		if !in.DType.IsFloat() {
+			continue
+		}
+		for j, f := range in.Floats() {
+			if math.IsNaN(f) || math.IsInf(f, 0) {
+				inputs[i].SetFloat(j, 0)
+			}
+		}
+	}
+	_, overflow, err := t.left(inputs)
+	return err == nil && overflow
+}
+
 var errEndless = errors.New("the run takes too long for a check")
 
 func interpret(f *ir.Func, inputs []*tensor.T, trace func(*ir.Value, []*tensor.T)) ([]*tensor.T, error) {
@@ -157,17 +187,6 @@ func interpret(f *ir.Func, inputs []*tensor.T, trace func(*ir.Value, []*tensor.T
 	}
 	in := ir.Interp{Budget: &ir.Budget{Bytes: runBytes, Stop: stop}, Trace: trace}
 	return in.Run(f, inputs...)
-}
-
-// given lists all that the graph computes from.
-func (t *trial) given() []*tensor.T {
-	out := slices.Clone(t.inputs)
-	for _, v := range t.before.Body {
-		if v.Op == ir.Const {
-			out = append(out, v.Attrs[0].Tensor)
-		}
-	}
-	return out
 }
 
 func finite(ts []*tensor.T) bool {
