@@ -84,7 +84,7 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 	}
 	c := &compared{fn: o.fn, within: o.within, byName: map[string][]*seen{}}
 	if c.results, err = t.run(o); err != nil {
-		return nil, t.base.excerpt(err)
+		return nil, excerpt(t.base.script, err)
 	}
 	flat, _ := o.fn.Clone()
 	flat.Unfuse()

@@ -118,17 +118,17 @@ func runError(err error) error {
 	return asDiagnostics(err)
 }
 
-// excerpt lays the errors of a run beside the script that they come from.
-func (p *Program) excerpt(err error) error {
+// excerpt lays errors beside the script that they come from; nil: there is none.
+func excerpt(script *diag.Source, err error) error {
 	var ds Diagnostics
-	if p.script == nil || !errors.As(err, &ds) {
+	if script == nil || !errors.As(err, &ds) {
 		return err
 	}
 	shown := make(Diagnostics, len(ds)) // runs may share an error
 	for i, d := range ds {
 		copied := *d
-		if d.Span.Src == nil && d.Loc.File == p.script.Name {
-			copied.Span = p.script.Word(d.Loc.Line, d.Loc.Col)
+		if d.Span.Src == nil && d.Loc.File == script.Name {
+			copied.Span = script.Word(d.Loc.Line, d.Loc.Col)
 		}
 		shown[i] = &copied
 	}

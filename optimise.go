@@ -79,13 +79,21 @@ func (c *compilation) optimiseInPlace(f *ir.Func, after func(pass string, f *ir.
 		err = fuser.Errors().Err()
 	}
 	if err != nil {
-		return nil, asDiagnostics(err)
+		return nil, excerpt(c.script(), asDiagnostics(err))
 	}
 	record := &Record{f.Name, report.Rewrites, report.Stats, fuser.Status()}
 	if c.opts.Recorded != nil {
 		c.opts.Recorded(record)
 	}
 	return &optimised{f, report.Within(), record}, nil
+}
+
+// script is the source of a script; nil: the program is none.
+func (c *compilation) script() *diag.Source {
+	if c.unit == nil {
+		return nil
+	}
+	return c.unit.File.Src
 }
 
 // passOptions brings the user's options into those of the passes.

@@ -65,9 +65,7 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	if c.opts.MaxMemory == 0 {
 		p.opts.MaxMemory = defaultMemory()
 	}
-	if c.unit != nil {
-		p.script = c.unit.File.Src
-	}
+	p.script = c.script()
 	p.plans.memory.Limit = p.opts.MaxMemory
 	err := p.bindWeights(c, g.Func)
 	if err == nil {
@@ -148,7 +146,7 @@ func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[strin
 	}
 	results, err := p.run(ctx, args)
 	if err != nil {
-		return nil, p.excerpt(runError(err))
+		return nil, excerpt(p.script, runError(err))
 	}
 	out := make(map[string]*Tensor, len(results))
 	for i, r := range results {

@@ -14,15 +14,17 @@ import (
 type annotRow struct {
 	usage string
 	arg   func(x syntax.Expr) (string, bool) // nil: a number
+
+	followed bool // some stage does what it says
 }
 
 var annotRows = map[string]annotRow{
-	"stream":    {`@stream("io")`, annotString},
-	"unit":      {`@unit(cube), @unit(vector) or @unit(auto)`, annotWord("cube", "vector", "auto")},
-	"device":    {`@device(1)`, nil},
-	"stage":     {`@stage(2)`, nil},
-	"fuse":      {`@fuse(off) or @fuse("name")`, annotFuse},
-	"precision": {`@precision(f16)`, annotDType},
+	"stream":    {usage: `@stream("io")`, arg: annotString},
+	"unit":      {usage: `@unit(cube), @unit(vector) or @unit(auto)`, arg: annotWord("cube", "vector", "auto")},
+	"device":    {usage: `@device(1)`},
+	"stage":     {usage: `@stage(2)`},
+	"fuse":      {usage: `@fuse(off) or @fuse("name")`, arg: annotFuse, followed: true},
+	"precision": {usage: `@precision(f16)`, arg: annotDType},
 }
 
 // annotString reads a quoted name; streams and fusions have no empty one.
@@ -124,7 +126,9 @@ func (e *elaborator) annotation(a syntax.Annotation) (string, bool) {
 		help(d, "write %s", row.usage)
 		return "", false
 	}
-	e.warnf("not-followed", a.At, "@%s(%s) is not followed yet", a.Name.Name, arg)
+	if !row.followed {
+		e.warnf("not-followed", a.At, "@%s(%s) is not followed yet", a.Name.Name, arg)
+	}
 	return arg, true
 }
 

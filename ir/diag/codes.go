@@ -240,6 +240,31 @@ graph main(x: f32[4]) -> f32[4] {
 }`,
 	},
 	{
+		Name: "cannot-fuse",
+		Doc: `
+@fuse("name") asks that all values of one name in a graph, or in the body of a loop
+or branch, run as one kernel, and they cannot: something that is not of the name
+would have to run between two of them, or an operator is no part of a kernel, as a
+loop is. The message says which. It is looked at where operators are fused, with
+-O2; without fusion the annotation means nothing.`,
+		Wrong: `
+graph main(x: f32[4, 4]) -> f32[4, 4] {
+    @fuse("ends") a = exp(x)
+    b = a @ x
+    @fuse("ends") c = a + b
+    return c
+}`,
+		Right: `
+graph main(x: f32[4, 4]) -> f32[4, 4] {
+    @fuse("all") {
+        a = exp(x)
+        b = a @ x
+        c = a + b
+    }
+    return c
+}`,
+	},
+	{
 		Name: "not-followed", Severity: Warning,
 		Doc: `
 An annotation or a rule is right, but the compiler does not follow it here. The
