@@ -21,7 +21,7 @@ type RuleSummary struct {
 	Closed      bool     `json:"closed"`      // no inner value may be read outside
 	Safe        bool     `json:"safe"`        // takes part in the mode all_safe
 	Within      float64  `json:"within"`      // how far results may be off; 0: not a bit
-	Liberty     string   `json:"liberty"`     // what it takes for granted: runs with fast-math only
+	Liberty     string   `json:"liberty"`     // what it takes for granted: runs with fast-math, or in a pass that is named
 	At          string   `json:"at"`          // where a user's rule is declared
 }
 

@@ -20,7 +20,7 @@ import (
 // They are for targets without these operators, and run only when the pass is
 // named. What an operator computes in float64 and rounds once is then rounded at
 // every step, and may overflow on the way: an exponential in f16 beyond 11, a
-// square beyond 256.
+// square beyond 256. Who names the pass takes that liberty.
 var decomposeRules = sync.OnceValue(func() []*rewrite.Rule {
 	return []*rewrite.Rule{
 		apart("decompose-sigmoid", "1 / (1 + exp(-x))", "sigmoid(x)", "reciprocal(exp(neg(x)) + 1)"),
@@ -34,21 +34,23 @@ var decomposeRules = sync.OnceValue(func() []*rewrite.Rule {
 		takenApart(layerNormParts, "decompose-layernorm", "mean, variance and root", "layernorm(x, w?, b?, axis=a, eps=e)"),
 		takenApart(rmsNormParts, "decompose-rmsnorm", "mean square and root", "rmsnorm(x, w?, eps=e)"),
 		takenApart(ropeParts, "decompose-rope", "halves, or neighbours, turned by angles", "rope(x, c, s, interleaved=i)"),
-		exactly(takenApart(linearParts, "decompose-linear", "a product with a transposed matrix, and a bias", "linear(x, w, b?)")),
+		built("decompose-linear", "a product with a transposed matrix, and a bias", linearParts, "linear(x, w, b?)"),
 		freely(takenApart(attentionParts, "decompose-attention", "scores, mask, softmax and the weighted sum", "attention(q, k, v, mask?, scale=s, causal=c)"),
-			"no value is infinite: one that meets a weight which is rounded to 0 makes NaN"),
+			noOverflow+", and no value is infinite: one that meets a weight which is rounded to 0 makes NaN"),
 	}
 })
 
 // apart makes the rule of an operator that the language has words for.
 func apart(name, doc, operator, form string) *rewrite.Rule {
-	return rewrite.Own(name, doc, operator+"  =>  "+form+"\nsafe within 1e-5")
+	return freely(rewrite.Own(name, doc, operator+"  =>  "+form+"\nsafe within 1e-5"), noOverflow)
 }
+
+const noOverflow = "no step overflows in the dtype where the operator, which rounds once, does not"
 
 func takenApart(build func(*rewrite.Builder, *rewrite.Match) *ir.Value, name, doc, operator string) *rewrite.Rule {
 	r := built(name, doc, build, operator)
 	r.Within = raisedWithin
-	return r
+	return freely(r, noOverflow)
 }
 
 // lessTop is x with the largest element along the axis taken off.

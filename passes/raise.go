@@ -65,7 +65,8 @@ func exactly(r *rewrite.Rule) *rewrite.Rule {
 	return r
 }
 
-// freely says what a rule takes for granted: it runs with fast-math only.
+// freely says what a rule takes for granted: it runs with fast-math
+// or, in a pass that only runs when it is named, with that.
 func freely(r *rewrite.Rule, liberty string) *rewrite.Rule {
 	r.Liberty = liberty
 	return r

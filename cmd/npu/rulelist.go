@@ -139,7 +139,7 @@ func made(r *npu.RuleSummary) string {
 func promise(r *npu.RuleSummary) string {
 	switch {
 	case r.Liberty != "":
-		return "may differ, so that it runs with --fast-math only: " + r.Liberty
+		return "may differ, so that it runs only with --fast-math, or in a pass that is named: " + r.Liberty
 	case !r.Safe:
 		return "not promised to be the same: runs with --fusion all, or when it is named"
 	case r.Within > 0:

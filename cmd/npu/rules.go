@@ -188,7 +188,7 @@ func (v *ruleVerdict) text() string {
 	line := fmt.Sprintf("%-*s  %-9s", ruleWidth, v.Name, v.Result)
 	switch v.Result {
 	case liberty:
-		line += "  its sides may differ: it runs with fast-math only"
+		line += "  its sides may differ: it runs with fast-math, or in a pass that is named"
 	case failed:
 		line += fmt.Sprintf("  seed %d", v.Seed)
 	default:

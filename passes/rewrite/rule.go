@@ -25,7 +25,7 @@ type Rule struct {
 	Closed  bool     // of a rewrite: no value inside is read outside, lest work be done twice; fusions ask that always
 	Safe    bool     // may run under all_safe
 	Within  float64  // how far results may be off then, see Tolerance; 0: not a bit
-	Liberty string   // not empty: what the rule takes for granted that IEEE 754 does not; runs with fast-math only
+	Liberty string   // not empty: what the rule takes for granted that IEEE 754 does not; runs with fast-math, or in a pass that is named
 	Pos     diag.Loc // of a user's rule
 
 	name diag.Span // where a user's rule is named
