@@ -28,6 +28,8 @@ var fastMathRules = sync.OnceValue(func() []*rewrite.Rule {
 			guarded(built("", "", makeOnes, "x / x"), ofFloats)),
 		free("fast-drop-zero", "a sum with 0 is the number", oneZero,
 			guarded(built("", "", widenX, "x + 0", "x - -0.0"), ofFloats)),
+		free("fast-relu", "the larger of a number and 0 is its relu", oneZero,
+			guarded(rewrite.Own("", "", `maximum(x, 0)  =>  relu(x)`), ofFloats)),
 		free("fast-negate", "a difference from 0 is the negation", oneZero,
 			guarded(rewrite.Own("", "", `0 - x  =>  neg(x)`), ofFloats)),
 		free("fast-merge-constants", "two constants, one after the other, are one", anyRounding+"; nothing overflows on the way",

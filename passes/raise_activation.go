@@ -19,14 +19,10 @@ import (
 //
 // PyTorch writes GELU in this order, TensorFlow and JAX the half and the gate in
 // another, Hugging Face's variants have the cube of the tanh approximation in
-// several. relu of a float is no maximum(x, 0) to the last bit, since of -0 one
-// keeps the sign; a tolerance covers that.
+// several. relu of a float is no maximum(x, 0): of -0 it keeps the sign, and a
+// division by the result shows the difference; fast-relu is for who does not care.
 func activationForms() []*rewrite.Rule {
 	return []*rewrite.Rule{
-		raised("raise-relu", "the larger of x and 0",
-			"relu(x)", "maximum(x, 0)"),
-		exactly(guarded(raisedBy(clipRelu, "raise-clip", "a relu with an upper bound",
-			"minimum(relu(x), hi)", "relu(minimum(x, hi))", "clip(relu(x), hi=hi)"), hasUpperBound)),
 		exactly(guarded(raisedBy(leakyRelu, "raise-leaky-relu", "x, and of negative numbers a part",
 			"where(x < 0, x * s, x)", "where(x >= 0, x, x * s)", "where(x > 0, x, x * s)", "maximum(x, x * s)"), isLeak)),
 
@@ -44,7 +40,7 @@ func activationForms() []*rewrite.Rule {
 			"mish(x)", "x * tanh(softplus(x))"),
 
 		guarded(raisedBy(hardSigmoid, "raise-hardsigmoid", "a straight line between 0 and 1",
-			"relu6(x + 3) / 6", "relu6(x + 3) * sixth", "clip(x / 6 + 0.5, 0, 1)", "clip(x * a + b, 0, 1)"), isHardSigmoid),
+			"relu6(x + 3) / 6", "relu6(x + 3) * sixth", "clip(x / 6 + 0.5, 0, 1)", "clip(x * a + b, 0, 1)", "minimum(maximum(x * a + b, 0), 1)"), isHardSigmoid),
 		guarded(raised("raise-hardswish", "x * relu6(x + 3) / 6",
 			"hardswish(x)", "x * hardsigmoid(x, alpha=a, beta=0.5)", "x * relu6(x + 3) / 6", "x * relu6(x + 3) * sixth", "x / 6 * relu6(x + 3)", "x * sixth * relu6(x + 3)"), isHardSwish),
 
@@ -112,20 +108,6 @@ func isLeak(m *rewrite.Match) bool {
 func leakyRelu(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	s, _ := floatOf(m.Value("s"))
 	return b.Call(ir.LeakyRelu, []*ir.Value{m.Value("x")}, set("slope", ir.FloatLit(s)))
-}
-
-// hasUpperBound asks for a bound above 0: the two do not cross then.
-func hasUpperBound(m *rewrite.Match) bool {
-	hi := rewrite.Splat(m.Value("hi"))
-	return hi != nil && hi.FloatAt(0) > 0
-}
-
-func clipRelu(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
-	x, hi := m.Value("x"), m.Value("hi")
-	if rewrite.Splat(hi).FloatAt(0) == 6 {
-		return b.Call(ir.Relu6, []*ir.Value{x})
-	}
-	return b.Call(ir.Clip, []*ir.Value{x, b.Scalar(x.Type.DType, 0), hi})
 }
 
 // isHardSigmoid asks for one sixth where a form has it as a factor, and for a line
