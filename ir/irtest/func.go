@@ -15,13 +15,7 @@ const maxElements = 4096
 // Func makes a random legal function with about size values that are computed,
 // and inputs with which it runs. Few functions, one in fifty, end with an error.
 func Func(r *rand.Rand, size int) (*ir.Func, []*tensor.T) {
-	m := &maker{r: r, f: &ir.Func{Name: "random"}, known: map[*ir.Value]*tensor.T{}, byType: map[string][]*ir.Value{}}
-	m.mayFail = r.IntN(50) == 0
-	for _, op := range ir.Ops() {
-		if op.Sample != nil && op.Eval != nil && op.Flags&(ir.Impure|ir.Unbound) == 0 {
-			m.ops = append(m.ops, op)
-		}
-	}
+	m := newMaker(r)
 	// Samples that do not fit are dropped; most do.
 	for tries := 0; m.added < size && tries < 4*size+20; tries++ {
 		m.step()
@@ -41,6 +35,17 @@ type maker struct {
 	byType  map[string][]*ir.Value
 	added   int
 	mayFail bool
+}
+
+func newMaker(r *rand.Rand) *maker {
+	m := &maker{r: r, f: &ir.Func{Name: "random"}, known: map[*ir.Value]*tensor.T{}, byType: map[string][]*ir.Value{}}
+	m.mayFail = r.IntN(50) == 0
+	for _, op := range ir.Ops() {
+		if op.Sample != nil && op.Eval != nil && op.Flags&(ir.Impure|ir.Unbound) == 0 {
+			m.ops = append(m.ops, op)
+		}
+	}
+	return m
 }
 
 // step adds one random call, if it is legal and runs.

@@ -68,3 +68,48 @@ func same(t *testing.T, seed uint64, g *ir.Func, inputs, want []*tensor.T, wantE
 		}
 	}
 }
+
+// TestNear: what is nearly a function is legal, and mostly another one; so is a
+// function with such idioms.
+func TestNear(t *testing.T) {
+	f := Parse(t, `func @f(%x: f32[B,8], %w: f32[8]) -> f32[B,8] {
+  %m = mean %x {axis=[-1], keepdims=true} : f32[B,1]
+  %d = sub %x, %m : f32[B,8]
+  %c = const 0.5 : f32[]
+  %a, %b = split %d {parts=2, axis=-1} : f32[B,4], f32[B,4]
+  %s = concat %b, %a {axis=-1} : f32[B,8]
+  %e = mul %s, %c : f32[B,8]
+  %y = mul %e, %w : f32[B,8]
+  return %y
+}
+`)
+	text, others := f.String(), map[string]bool{}
+	idiom := func(r *rand.Rand) (*ir.Func, map[string]*tensor.T) {
+		return Bind(Near(r, f), ir.Env{"B": int64(r.IntN(4))}), nil
+	}
+	failed := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		g := Near(r, f)
+		if err := ir.Verify(g); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, g)
+		}
+		if f.String() != text {
+			t.Fatalf("seed %d: the function itself has changed:\n%s", seed, f)
+		}
+		others[g.String()] = true
+		h, inputs := FuncOf(r, 20, idiom)
+		if err := ir.Verify(h); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, h)
+		}
+		if _, err := (&ir.Interp{}).Run(h, inputs...); err != nil {
+			failed++
+		}
+	}
+	if failed > 20 {
+		t.Errorf("%d of 200 functions fail", failed)
+	}
+	if len(others) < 40 {
+		t.Errorf("only %d functions are near", len(others))
+	}
+}
