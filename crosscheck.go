@@ -77,7 +77,9 @@ func (p *Program) seededArguments(dims map[string]int64, seed uint64) ([]*Tensor
 
 // compare runs f by the interpreter and p on the machine. An operator that no
 // result needs may be left out, with the error that it would end in: where only
-// the interpreter fails, it is asked again without such operators.
+// the interpreter fails, it is asked again without such operators, and then about
+// the optimised function, since a rewrite may have found that a result does not
+// need them: x >= x of integers is true whatever x is.
 func (p *Program) compare(f *ir.Func, args []*Tensor) error {
 	got, gotErr := p.run(context.Background(), args)
 	want, wantErr := p.interpret(f, args)
@@ -86,7 +88,9 @@ func (p *Program) compare(f *ir.Func, args []*Tensor) error {
 		if _, err := passes.Run(live, passes.Options{Passes: []string{"drop-dead"}}); err != nil {
 			return err
 		}
-		want, wantErr = p.interpret(live, args)
+		if want, wantErr = p.interpret(live, args); wantErr != nil {
+			want, wantErr = p.interpret(p.fn, args)
+		}
 	}
 	switch {
 	case (wantErr == nil) != (gotErr == nil):

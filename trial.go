@@ -127,6 +127,12 @@ func (t *trial) expected() ([]*Tensor, error) {
 	return t.base.interpret(live, t.args)
 }
 
+// refuses reports whether the interpreter refuses an optimised graph, too.
+func (t *trial) refuses(o *optimised) bool {
+	_, err := t.base.interpret(o.fn, t.args)
+	return err != nil
+}
+
 // compare says which result differs from what is expected; nil: none.
 func (t *trial) compare(f *ir.Func, got, want []*Tensor, within float64) error {
 	for i := range want {

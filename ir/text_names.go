@@ -18,7 +18,8 @@ type namer struct {
 // nameValues names the values of f; inherited holds printed names of
 // parameters.
 func nameValues(f *Func, inherited map[*Value]string) map[*Value]string {
-	n := &namer{names: make(map[*Value]string, len(f.Params)+len(f.Body)), taken: map[string]bool{}, repeats: map[string]int{}}
+	size := len(f.Params) + len(f.Body)
+	n := &namer{names: make(map[*Value]string, size), taken: make(map[string]bool, size), repeats: map[string]int{}}
 	for _, v := range f.Params {
 		if name, ok := inherited[v]; ok {
 			n.names[v], n.taken[name] = name, true

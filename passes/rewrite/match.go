@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/ir"
 )
 
@@ -66,7 +68,8 @@ func (p *Pattern) find(v *ir.Value, uses *Uses, accept func(*Match) bool) *Match
 	if !p.root.plausible(v, plausibleDepth) {
 		return nil
 	}
-	s := &search{Match: Match{Root: v, pattern: p, uses: uses, bound: make([]bound, len(p.names))}}
+	s := &search{Match: Match{Root: v, pattern: p, uses: uses, bound: uses.lend(len(p.names))}}
+	defer func() { uses.giveBack(s.bound) }()
 	var found *Match
 	s.node(p.root, v, func() bool {
 		m := s.snapshot()
@@ -87,12 +90,10 @@ func (p *Pattern) Find(v *ir.Value, uses *Uses) *Match {
 // snapshot copies the match, since the search goes on to undo its own.
 func (s *search) snapshot() *Match {
 	m := s.Match
-	m.bound = append([]bound(nil), s.bound...)
-	m.Inside = nil
-	seen := map[*ir.Value]bool{}
+	m.bound = slices.Clone(s.bound)
+	m.Inside = make([]*ir.Value, 0, len(s.Inside))
 	for _, v := range s.Inside {
-		if !seen[v] {
-			seen[v] = true
+		if !slices.Contains(m.Inside, v) {
 			m.Inside = append(m.Inside, v)
 		}
 	}

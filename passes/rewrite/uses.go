@@ -15,6 +15,8 @@ type Uses struct {
 	of      *ir.Func
 	added   []*ir.Value               // since NewUses
 	readers map[*ir.Value][]*ir.Value // made for the first who asks; nil before
+
+	spare []bound // of a search that is over
 }
 
 // NewUses counts the readers of f's values. A value that nobody reads is no
@@ -40,6 +42,25 @@ func (u *Uses) forget(v *ir.Value) {
 		if a != nil {
 			u.count[a]--
 		}
+	}
+}
+
+// lend gives a search room for what it binds. Nearly every search ends without a
+// match, and a large graph is searched millions of times. A guard may search
+// while another search is under way: it gets room of its own.
+func (u *Uses) lend(n int) []bound {
+	if u == nil || cap(u.spare) < n {
+		return make([]bound, n)
+	}
+	b := u.spare[:n]
+	u.spare = nil
+	clear(b)
+	return b
+}
+
+func (u *Uses) giveBack(b []bound) {
+	if u != nil && cap(b) > cap(u.spare) {
+		u.spare = b
 	}
 }
 
