@@ -40,6 +40,9 @@ func (u *Fuser) Fuse(f *ir.Func, t *passes.Trace) {
 	}
 	u.skipKernels(f)
 	w := &fusing{Fuser: u, graph: newGraph(f, u.known), trace: t}
+	if u.options.SaveMemory {
+		w.peak = newPeak(w.graph, host(u.options.Device))
+	}
 	w.script()
 	w.match()
 	w.grow()
@@ -75,6 +78,7 @@ type fusing struct {
 	names map[*ir.Value]string // made for the first refusal
 
 	bans []ban
+	peak *peak // set if memory has priority
 }
 
 // rootValue is the last operator of a group.

@@ -80,7 +80,17 @@ func newGraph(f *ir.Func, size *sizes) *graph {
 			g.addOut(o, id, 1)
 		}
 	}
+	g.leaveDead()
 	return g
+}
+
+// leaveDead keeps operators that nobody reads out of growth.
+func (g *graph) leaveDead() {
+	for id := range g.vals {
+		if g.vals[id].owner == int32(id) && g.vals[id].kind != view && g.groups[id].outs.size() == 0 {
+			g.vals[id].kind = opaque
+		}
+	}
 }
 
 // leaf reports whether v is bound from outside, or a constant.

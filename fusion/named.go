@@ -76,7 +76,7 @@ func (s *seeker) places(byOp map[*ir.Op][]int32) []*ir.Value {
 // single operator is no match, but beside others: it has its kernel.
 func (s *seeker) find(v *ir.Value, uses *rewrite.Uses) *found {
 	m := s.rule.FindOpen(v, uses) // which finds none nearly everywhere
-	if m == nil {
+	if m == nil || uses.Count(v) == 0 {
 		return nil
 	}
 	f := &found{Match: m}

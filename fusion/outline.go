@@ -2,7 +2,6 @@ package fusion
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/npulang/npu/ir"
@@ -19,21 +18,31 @@ import (
 //
 // A region stands where its last operator stood, or later if something that it
 // reads is made later. asks tells of each region whether it may be made.
-func (g *graph) outline(asks func(root int32) bool) {
+func (w *fusing) outline(asks func(root int32) bool) {
 	regions := map[int32]bool{}
-	for _, root := range g.roots() {
-		if g.worth(root) && asks(root) {
+	for _, root := range w.roots() {
+		if w.worth(root) {
 			regions[root] = true
+		}
+	}
+	if w.options.SaveMemory {
+		w.keepPeak(regions)
+	}
+	for _, root := range w.roots() {
+		if regions[root] && !asks(root) {
+			delete(regions, root)
 		}
 	}
 	if len(regions) == 0 {
 		return
 	}
-	o := &outliner{graph: g, regions: regions, with: map[*ir.Value]*ir.Value{}, further: g.furtherResults()}
-	o.order()
-	g.f.Body = o.body
-	g.f.Replace(o.with)
-	g.dropUnread()
+	o := &outliner{graph: w.graph, with: map[*ir.Value]*ir.Value{}, further: w.furtherResults()}
+	for _, s := range w.steps(regions) {
+		o.put(s)
+	}
+	w.f.Body = o.body
+	w.f.Replace(o.with)
+	w.dropUnread()
 }
 
 // worth reports whether a group is more than one operator.
@@ -72,106 +81,21 @@ func (g *graph) furtherResults() map[int32][]int32 {
 // An outliner is the state of outline.
 type outliner struct {
 	*graph
-	regions map[int32]bool
 	further map[int32][]int32
 	body    []*ir.Value
 	with    map[*ir.Value]*ir.Value // what readers outside read instead
-
-	unit map[int32]int32 // of an operator: the number under which it is put out
-	wait map[int32]int   // of a unit: how many others it still waits for
-	next map[int32][]int32
-	open units
 }
 
-// order puts units, regions and single operators, out in an order that is close
-// to the old one: of those that wait for nothing the first.
-func (o *outliner) order() {
-	o.unit, o.wait, o.next = map[int32]int32{}, map[int32]int{}, map[int32][]int32{}
-	members := o.units()
-	for id := range o.vals {
-		if o.vals[id].owner == int32(id) {
-			o.depend(int32(id))
-		}
-	}
-	for id := range o.vals {
-		switch x := &o.vals[id]; {
-		case x.owner == none && x.v.Op != ir.Input:
-			o.open = append(o.open, int32(id))
-		case x.owner == int32(id) && o.unit[int32(id)] == int32(id) && o.wait[int32(id)] == 0:
-			o.open = append(o.open, int32(id))
-		}
-	}
-	heap.Init(&o.open)
-	for len(o.open) > 0 {
-		u := heap.Pop(&o.open).(int32)
-		o.put(u, members[u])
-		for _, n := range o.next[u] {
-			if o.wait[n]--; o.wait[n] == 0 {
-				heap.Push(&o.open, n)
-			}
-		}
-	}
-}
-
-// units gives each region the number of its last operator.
-func (o *outliner) units() map[int32][]int32 {
-	members := map[int32][]int32{}
-	for id := range o.vals {
-		if o.vals[id].owner == int32(id) {
-			o.unit[int32(id)] = int32(id)
-		}
-	}
-	for root := range o.regions {
-		ops := slices.Sorted(slices.Values(o.groups[root].members))
-		last := ops[len(ops)-1]
-		members[last] = ops
-		for _, id := range ops {
-			o.unit[id] = last
-		}
-	}
-	return members
-}
-
-// depend lets an operator wait for what it reads.
-func (o *outliner) depend(id int32) {
-	u := o.unit[id]
-	for _, a := range o.vals[id].v.Args {
-		if a == nil {
-			continue
-		}
-		made := o.vals[o.number[a]].owner
-		if made == none || o.unit[made] == u {
-			continue
-		}
-		o.wait[u]++
-		o.next[o.unit[made]] = append(o.next[o.unit[made]], u)
-	}
-}
-
-// Units is a heap of units by their place in the old body.
-type units []int32
-
-func (h units) Len() int           { return len(h) }
-func (h units) Less(i, j int) bool { return h[i] < h[j] }
-func (h units) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *units) Push(x any)        { *h = append(*h, x.(int32)) }
-func (h *units) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
-}
-
-// put appends a unit to the new body.
-func (o *outliner) put(u int32, members []int32) {
-	if members == nil {
-		o.body = append(o.body, o.vals[u].v)
-		for _, r := range o.further[u] {
-			o.body = append(o.body, o.vals[r].v)
-		}
+// put appends a step to the new body.
+func (o *outliner) put(s step) {
+	if s.members != nil {
+		o.region(s.members)
 		return
 	}
-	o.region(members)
+	o.body = append(o.body, o.vals[s.id].v)
+	for _, r := range o.further[s.id] {
+		o.body = append(o.body, o.vals[r].v)
+	}
 }
 
 // region makes the fused operator of a group.

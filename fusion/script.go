@@ -15,7 +15,8 @@ import (
 //	    z = transpose(y)  =>     ...
 //	}                          }
 //
-// Leaves are left out: they are no work. Growth leaves such a region as it is.
+// Leaves are left out: they are no work. Growth leaves such a region as it is. A
+// function that was fused before has the region already.
 func (w *fusing) script() {
 	if w.options.Mode == None {
 		return
@@ -36,7 +37,9 @@ func (w *fusing) script() {
 		parts[name] = append(parts[name], int32(id))
 	}
 	for _, name := range order {
-		w.together(name, parts[name])
+		if ops := parts[name]; len(ops) > 1 || w.vals[ops[0]].v.Op != ir.Fused {
+			w.together(name, ops)
+		}
 	}
 }
 
