@@ -199,4 +199,4 @@ func TestRules(t *testing.T) {
 
 // missing are rules whose golden file is still to be written. The list shrinks:
 // a new rule comes with its file.
-var missing = []string{"Epilogue", "Prologue", "Reduction", "Elementwise", "Siblings"}
+var missing []string
