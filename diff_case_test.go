@@ -31,8 +31,12 @@ func newTrialCase(seed uint64, size int) *trialCase {
 	case 1:
 		c.f, c.inputs = irtest.FuncOf(r, size, idioms...)
 	case 2:
-		if f := goldenIdiom(r); f != nil {
-			return caseOf(nearly(r, f), opts, r)
+		f, known := goldenIdiom(r), map[string]*tensor.T(nil)
+		if rules := OwnRules(); r.IntN(2) == 0 {
+			f, known = rules[r.IntN(len(rules))].Example(r, true)
+		}
+		if f != nil {
+			return caseOf(nearly(r, f), known, opts, r)
 		}
 	default:
 		f, known := idioms[r.IntN(len(idioms))](r)
@@ -49,7 +53,7 @@ func newTrialCase(seed uint64, size int) *trialCase {
 
 // caseOf is a case of a function with its symbols, for some sizes; nil: they
 // cannot be, or are large.
-func caseOf(f *ir.Func, opts Options, r *rand.Rand) *trialCase {
+func caseOf(f *ir.Func, known map[string]*tensor.T, opts Options, r *rand.Rand) *trialCase {
 	env := sizesFor(r, f)
 	if !modest(f, env) {
 		return nil
@@ -60,7 +64,7 @@ func caseOf(f *ir.Func, opts Options, r *rand.Rand) *trialCase {
 		if err != nil || t.Check() != nil {
 			return nil
 		}
-		c.inputs = append(c.inputs, irtest.Tensor(r, t))
+		c.inputs = append(c.inputs, irtest.Input(r, p.Name, t, known))
 	}
 	c.number()
 	return c

@@ -123,7 +123,7 @@ func TestDifferential(t *testing.T) {
 		for j, f := range goldenGraphs(path) {
 			for _, opts := range goldenOptions {
 				r := rand.New(rand.NewPCG(uint64(1000*i+j), 9))
-				differ(t, path+" "+f.Name, caseOf(f, opts, r), fired)
+				differ(t, path+" "+f.Name, caseOf(f, nil, opts, r), fired)
 			}
 		}
 		if testing.Short() && i > 20 {

@@ -121,7 +121,7 @@ var idioms = []irtest.Idiom{
 	},
 	func(r *rand.Rand) (*ir.Func, map[string]*tensor.T) {
 		rules := OwnRules()
-		f, known := rules[r.IntN(len(rules))].Example(r)
+		f, known := rules[r.IntN(len(rules))].Example(r, false)
 		if f == nil {
 			return nil, nil
 		}

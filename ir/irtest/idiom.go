@@ -31,16 +31,17 @@ func FuncOf(r *rand.Rand, size int, idioms ...Idiom) (*ir.Func, []*tensor.T) {
 func Inputs(r *rand.Rand, f *ir.Func, known map[string]*tensor.T) []*tensor.T {
 	var inputs []*tensor.T
 	for _, p := range f.Params {
-		inputs = append(inputs, inputOf(r, p, known))
+		inputs = append(inputs, Input(r, p.Name, p.Type, known))
 	}
 	return inputs
 }
 
-func inputOf(r *rand.Rand, p *ir.Value, known map[string]*tensor.T) *tensor.T {
-	if t := known[p.Name]; t != nil && ir.TypeOf(t).Equal(p.Type) {
-		return t
+// Input makes the value of one input: the known one, if it has the type.
+func Input(r *rand.Rand, name string, t ir.Type, known map[string]*tensor.T) *tensor.T {
+	if k := known[name]; k != nil && ir.TypeOf(k).Equal(t) {
+		return k
 	}
-	return Tensor(r, p.Type)
+	return Tensor(r, t)
 }
 
 // idiom adds the calls of an idiom, if they run.
@@ -75,10 +76,66 @@ func (m *maker) idiom(make Idiom) {
 // inputFor finds or makes what an idiom reads as its input p.
 func (m *maker) inputFor(p *ir.Value, known map[string]*tensor.T) *ir.Value {
 	same := m.byType[p.Type.String()]
-	if known[p.Name] != nil || len(same) == 0 || m.r.IntN(3) == 0 {
-		return m.leaf(inputOf(m.r, p, known))
+	if known[p.Name] == nil && len(same) > 0 && m.r.IntN(3) > 0 {
+		return same[len(same)-1-m.r.IntN(min(len(same), 4))]
 	}
-	return same[len(same)-1-m.r.IntN(min(len(same), 4))]
+	if known[p.Name] == nil && m.r.IntN(3) > 0 {
+		if v := m.adapted(p.Type); v != nil {
+			return v
+		}
+	}
+	return m.leaf(Input(m.r, p.Name, p.Type, known))
+}
+
+// adapted makes a value of that type of one that is there; nil: none is large
+// enough.
+//
+//	%x : f32[3,4]  =>  %0 = cast %x {dtype=f16}, %1 = reshape %0 {dims=[12]},
+//	                   %2 = slice %1 {starts=[0], ends=[10]}, %3 = reshape %2 {dims=[2,5]} : f16[2,5]
+func (m *maker) adapted(t ir.Type) *ir.Value {
+	if len(m.pool) == 0 {
+		return nil
+	}
+	v := m.pool[len(m.pool)-1-m.r.IntN(min(len(m.pool), 6))]
+	n, _ := v.Type.Elements().Const()
+	wanted, _ := t.Elements().Const()
+	if n < wanted {
+		return nil
+	}
+	if v.Type.DType != t.DType {
+		v = m.call(ir.Cast, v, ir.DTypeLit(t.DType))
+	}
+	if v.Type.Equal(t) {
+		return v
+	}
+	if n > wanted {
+		v = m.call(ir.Reshape, v, ir.DimsLit(ir.N(n)))
+		v = m.call(ir.Slice, v, ir.DimsLit(ir.N(0)), ir.DimsLit(ir.N(wanted)))
+	}
+	return m.call(ir.Reshape, v, ir.DimsLit(t.Shape...))
+}
+
+// call adds a call that is legal and does not fail.
+func (m *maker) call(op *ir.Op, x *ir.Value, attrs ...ir.Lit) *ir.Value {
+	all := op.Defaults()
+	copy(all, attrs)
+	made, err := m.f.Add(op, []*ir.Value{x}, all)
+	if err != nil {
+		panic("irtest: a call is not legal: " + err.Error())
+	}
+	if m.known[x] == nil {
+		return made[0] // an error was let in
+	}
+	c := made[0].Call()
+	if err = ir.InferCall(c); err != nil {
+		panic("irtest: a call is not legal: " + err.Error())
+	}
+	out, err := ir.Evaluate(c, m.known[x])
+	if err != nil {
+		panic("irtest: a call fails: " + err.Error())
+	}
+	m.known[made[0]] = out[0]
+	return made[0]
 }
 
 // splice adds a call of an idiom with the values that project from it. Results of
