@@ -113,7 +113,7 @@ func transposed(b *rewrite.Builder, x *ir.Value, perm []int) *ir.Value {
 	if x == nil || slices.IsSorted(perm) {
 		return x
 	}
-	return b.Call(ir.Transpose, []*ir.Value{x}, rewrite.Set{Name: "perm", Lit: ints(perm)})
+	return b.Call(ir.Transpose, []*ir.Value{x}, set("perm", ints(perm)))
 }
 
 // reshaped makes a view of x, or gives x itself if it has the shape.
@@ -121,11 +121,5 @@ func reshaped(b *rewrite.Builder, x *ir.Value, shape []ir.Dim) *ir.Value {
 	if x == nil || ir.SameShape(x.Type.Shape, shape) {
 		return x
 	}
-	return b.Call(ir.Reshape, []*ir.Value{x}, rewrite.Set{Name: "dims", Lit: ir.DimsLit(shape...)})
-}
-
-// anyOf makes a rule whose roots are any calls of some operators.
-func anyOf(name, doc string, ops []string, build func(*rewrite.Builder, *rewrite.Match) *ir.Value) *rewrite.Rule {
-	match, also := rewrite.AnyOf(ops...)
-	return &rewrite.Rule{Name: name, Doc: doc, Match: match, Also: also, Safe: true, Build: build}
+	return b.Call(ir.Reshape, []*ir.Value{x}, set("dims", ir.DimsLit(shape...)))
 }

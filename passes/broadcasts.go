@@ -32,13 +32,9 @@ func mergeExpands(b *rewrite.Builder, m *rewrite.Match) *ir.Value { return widen
 // elementwise lists the element-wise operators with at least that many
 // arguments.
 func elementwise(args int) []string {
-	var ops []string
-	for _, op := range ir.Ops() {
-		if op.Class == ir.Elementwise && len(op.Args) >= args && op.Flags&ir.Impure == 0 {
-			ops = append(ops, op.Name)
-		}
-	}
-	return ops
+	return opsWhere(func(op *ir.Op) bool {
+		return op.Class == ir.Elementwise && len(op.Args) >= args && op.Flags&ir.Impure == 0
+	})
 }
 
 // dropBroadcast reads what is behind an expand, or one number instead of a tensor
@@ -129,6 +125,7 @@ func smaller(b *rewrite.Builder, v *ir.Value, args []*ir.Value) *ir.Value {
 	return w
 }
 
+// times counts how often v is among values.
 func times(vs []*ir.Value, v *ir.Value) int {
 	n := 0
 	for _, w := range vs {

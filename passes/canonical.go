@@ -65,11 +65,6 @@ var canonicalRules = sync.OnceValue(func() []*rewrite.Rule {
 	}
 })
 
-func closed(r *rewrite.Rule) *rewrite.Rule {
-	r.Closed = true
-	return r
-}
-
 // isBias takes a vector along the last axis, perhaps under leading axes of size
 // 1. What has the product's own type repeats nothing: it is another summand,
 // unless it is a weight, or a vector of which no product is made. That the sizes
@@ -100,13 +95,7 @@ var mirrored = map[*ir.Op]*ir.Op{
 
 // sided lists the operators whose arguments may change places.
 func sided() []string {
-	var ops []string
-	for _, op := range ir.Ops() {
-		if op.Flags&ir.Commutative != 0 || mirrored[op] != nil {
-			ops = append(ops, op.Name)
-		}
-	}
-	return ops
+	return opsWhere(func(op *ir.Op) bool { return op.Flags&ir.Commutative != 0 || mirrored[op] != nil })
 }
 
 func constantLeft(m *rewrite.Match) bool { return known(m.Root.Args[0]) && !known(m.Root.Args[1]) }

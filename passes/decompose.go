@@ -42,15 +42,14 @@ var decomposeRules = sync.OnceValue(func() []*rewrite.Rule {
 
 // apart makes the rule of an operator that the language has words for.
 func apart(name, doc, operator, form string) *rewrite.Rule {
-	return freely(rewrite.Own(name, doc, operator+"  =>  "+form+"\nsafe within 1e-5"), noOverflow)
+	return freely(roughly(rewrite.Own(name, doc, operator+"  =>  "+form)), noOverflow)
 }
 
 const noOverflow = "no step overflows in the dtype where the operator, which rounds once, does not"
 
-func takenApart(build func(*rewrite.Builder, *rewrite.Match) *ir.Value, name, doc, operator string) *rewrite.Rule {
-	r := built(name, doc, build, operator)
-	r.Within = raisedWithin
-	return freely(r, noOverflow)
+// takenApart makes that of one whose form a function builds.
+func takenApart(build builder, name, doc, operator string) *rewrite.Rule {
+	return freely(roughly(built(name, doc, build, operator)), noOverflow)
 }
 
 // lessTop is x with the largest element along the axis taken off.

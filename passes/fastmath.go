@@ -63,12 +63,10 @@ const (
 	anyRounding = "where numbers are rounded does not matter"
 )
 
-// fastWithin is the tolerance of all these rules: a few roundings of f32.
-const fastWithin = 1e-5
-
+// free names a rule of this table, and says what it takes for granted.
 func free(name, doc, liberty string, r *rewrite.Rule) *rewrite.Rule {
-	r.Name, r.Doc, r.Liberty, r.Within = name, doc, liberty, fastWithin
-	return r
+	r.Name, r.Doc = name, doc
+	return freely(roughly(r), liberty)
 }
 
 // constantDivisor asks for a number whose inverse the dtype has with all its

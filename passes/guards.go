@@ -35,31 +35,18 @@ func isZero(v *ir.Value, negative bool) bool {
 	return x == 0 && math.Signbit(x) == negative
 }
 
-// guarded sets a rule's guard.
-func guarded(r *rewrite.Rule, when func(*rewrite.Match) bool) *rewrite.Rule {
-	r.When = when
-	return r
-}
-
-// built makes a rule of patterns, of which the first gives the names, and of a
-// builder.
-func built(name, doc string, build func(*rewrite.Builder, *rewrite.Match) *ir.Value, patterns ...string) *rewrite.Rule {
-	r := &rewrite.Rule{Name: name, Doc: doc, Safe: true, Match: rewrite.Must(patterns[0]), Build: build}
-	return r.Or(patterns[1:]...)
-}
-
 // widened is x in the root's type: x itself, or repeated along the axes that
 // another operand has brought in.
 func widened(b *rewrite.Builder, m *rewrite.Match, x *ir.Value) *ir.Value {
 	if x == nil || x.Type.Equal(m.Root.Type) {
 		return x
 	}
-	return b.Call(ir.Expand, []*ir.Value{x}, rewrite.Set{Name: "dims", Lit: ir.DimsLit(m.Root.Type.Shape...)})
+	return b.Call(ir.Expand, []*ir.Value{x}, set("dims", ir.DimsLit(m.Root.Type.Shape...)))
 }
 
 // filled is the root's type full of zeros or ones.
 func filled(b *rewrite.Builder, m *rewrite.Match, op *ir.Op) *ir.Value {
-	return b.Call(op, nil, rewrite.Set{Name: "type", Lit: ir.TypeLit(m.Root.Type)})
+	return b.Call(op, nil, set("type", ir.TypeLit(m.Root.Type)))
 }
 
 // computed applies an operator to two constants of one number each; nil if that
@@ -69,7 +56,16 @@ func computed(op *ir.Op, c, d *ir.Value) *tensor.T {
 	if args[0] == nil || args[1] == nil {
 		return nil
 	}
-	call := &ir.Call{Op: op, In: []ir.Type{ir.TypeOf(args[0]), ir.TypeOf(args[1])}, Attrs: op.Defaults(), Known: args}
+	return evaluated(op, op.Defaults(), args)
+}
+
+// evaluated is the first result of a call whose arguments are known; nil if it is
+// not legal, or fails.
+func evaluated(op *ir.Op, attrs []ir.Lit, args []*tensor.T) *tensor.T {
+	call := &ir.Call{Op: op, Attrs: attrs, Known: args}
+	for _, t := range args {
+		call.In = append(call.In, ir.TypeOf(t))
+	}
 	if ir.InferCall(call) != nil {
 		return nil
 	}

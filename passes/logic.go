@@ -20,7 +20,7 @@ import (
 // != are each other's opposite there.
 var logicRules = sync.OnceValue(func() []*rewrite.Rule {
 	return []*rewrite.Rule{
-		anyOf("drop-truth", "a condition beside true or false is the condition, or its opposite, or known", truthOps, dropTruth),
+		anyOf("drop-truth", "a condition beside true or false is the condition, or its opposite, or known", opsWhere(hasTruths), dropTruth),
 		anyOf("negate-comparison", "a comparison that is negated is the opposite one", []string{"logical_not", "bit_not"}, negateComparison),
 		built("drop-where", "a choice between equal values, or one that is known, is none", dropWhere, "where(c, x, y)"),
 		rewrite.Own("swap-where", "a choice by a negated condition has its sides swapped",
@@ -42,15 +42,14 @@ const (
 )
 
 // truths has the effect of false and of true.
-var (
-	truths = map[*ir.Op][2]effect{
-		ir.LogicalAnd: {clears, keeps}, ir.BitAnd: {clears, keeps},
-		ir.LogicalOr: {keeps, sets}, ir.BitOr: {keeps, sets},
-		ir.LogicalXor: {keeps, flips}, ir.BitXor: {keeps, flips}, ir.NotEqual: {keeps, flips},
-		ir.Equal: {flips, keeps},
-	}
-	truthOps = []string{"logical_and", "bit_and", "logical_or", "bit_or", "logical_xor", "bit_xor", "not_equal", "equal"}
-)
+var truths = map[*ir.Op][2]effect{
+	ir.LogicalAnd: {clears, keeps}, ir.BitAnd: {clears, keeps},
+	ir.LogicalOr: {keeps, sets}, ir.BitOr: {keeps, sets},
+	ir.LogicalXor: {keeps, flips}, ir.BitXor: {keeps, flips}, ir.NotEqual: {keeps, flips},
+	ir.Equal: {flips, keeps},
+}
+
+func hasTruths(op *ir.Op) bool { _, ok := truths[op]; return ok }
 
 // A truth is what a constant of bools is throughout.
 func truth(v *ir.Value) (yes, known bool) {

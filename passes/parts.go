@@ -27,17 +27,21 @@ const (
 // chunk. There is a span for each axis. The spans are nil if v is nothing of the
 // kind, or begins at a place that has no form.
 func partOf(v *ir.Value) (of *ir.Value, spans []span) {
-	owner := v
-	if projection(v) {
-		owner = v.Args[0]
-	}
-	switch owner.Op {
+	switch o := owner(v); o.Op {
 	case ir.Slice:
 		return v.Args[0], sliceSpans(v)
 	case ir.Split, ir.Chunk:
-		return owner.Args[0], portion(owner, v)
+		return o.Args[0], portion(o, v)
 	}
 	return nil, nil
+}
+
+// owner is the operator that computes v.
+func owner(v *ir.Value) *ir.Value {
+	if projection(v) {
+		return v.Args[0]
+	}
+	return v
 }
 
 // whole takes all of a shape.
@@ -150,13 +154,11 @@ func sliced(b *rewrite.Builder, x *ir.Value, spans []span) *ir.Value {
 	if axes == nil {
 		return x
 	}
-	set := []rewrite.Set{
-		{Name: "starts", Lit: ir.DimsLit(starts...)}, {Name: "ends", Lit: ir.DimsLit(ends...)}, {Name: "axes", Lit: ints(axes)},
-	}
+	taken := []rewrite.Set{set("starts", ir.DimsLit(starts...)), set("ends", ir.DimsLit(ends...)), set("axes", ints(axes))}
 	if stepped {
-		set = append(set, rewrite.Set{Name: "steps", Lit: ir.IntsLit(steps...)})
+		taken = append(taken, set("steps", ir.IntsLit(steps...)))
 	}
-	return b.Call(ir.Slice, []*ir.Value{x}, set...)
+	return b.Call(ir.Slice, []*ir.Value{x}, taken...)
 }
 
 // endBack is the bound of a slice with negative steps: the position before its

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/npulang/npu/ir"
@@ -30,11 +31,9 @@ import (
 // rounded once more and the sums once less, within the tolerance of the rule.
 
 var productRules = sync.OnceValue(func() []*rewrite.Rule {
-	norm := anyOf("conv-batchnorm", "a batch norm of constants behind a convolution is in its filters and biases", []string{"batchnorm"}, foldBatchNorm)
-	norm.Within = 1e-5
 	return []*rewrite.Rule{
 		anyOf("fold-batch", "a batch of one matrix is that matrix", []string{"matmul"}, foldBatch),
-		norm,
+		roughly(anyOf("conv-batchnorm", "a batch norm of constants behind a convolution is in its filters and biases", []string{"batchnorm"}, foldBatchNorm)),
 	}
 })
 
@@ -125,12 +124,7 @@ func constOf(v *ir.Value) *tensor.T {
 
 // knownFrom reports whether the arguments from i on are constants or absent.
 func knownFrom(args []*ir.Value, i int) bool {
-	for _, a := range args[i:] {
-		if a != nil && constOf(a) == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(args[i:], func(a *ir.Value) bool { return a != nil && constOf(a) == nil })
 }
 
 // affineOf writes a batch norm as x * scale + shift for each channel, in float64:
@@ -158,7 +152,8 @@ func affineOf(norm *ir.Value) (scale, shift []float64, ok bool) {
 }
 
 // scaledBy multiplies each filter by its factor. It is false if an element leaves
-// the range in which the dtype has all its digits.
+// the range in which the dtype has all its digits, so that rounding moves it by
+// half of the last one at most.
 func scaledBy(filters *tensor.T, scale []float64) (*tensor.T, bool) {
 	exact := filters.Floats()
 	each := len(exact) / max(len(scale), 1)
@@ -167,24 +162,13 @@ func scaledBy(filters *tensor.T, scale []float64) (*tensor.T, bool) {
 	}
 	out := tensor.FromFloats(filters.DType, filters.Shape, exact)
 	for i, x := range out.Floats() {
-		if !(math.Abs(x-exact[i]) <= roundings[out.DType]*math.Abs(exact[i])) {
+		if !(math.Abs(x-exact[i]) <= math.Ldexp(math.Abs(exact[i]), -spreads[out.DType].digits)) {
 			return nil, false
 		}
 	}
 	return out, true
 }
 
-// roundings are how far a dtype's number may be from one that is rounded to it,
-// relative to that: half of the distance from 1 to the next number.
-var roundings = map[tensor.DType]float64{
-	tensor.F64: 1.0 / (1 << 53), tensor.F32: 1.0 / (1 << 24), tensor.F16: 1.0 / (1 << 11), tensor.BF16: 1.0 / (1 << 8),
-}
-
 func allFinite(xs []float64) bool {
-	for _, x := range xs {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 }

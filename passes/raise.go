@@ -43,33 +43,14 @@ var raiseRules = sync.OnceValue(func() []*rewrite.Rule {
 	return slices.Concat(activationForms(), softmaxForms(), normForms(), channelNormForms(), attentionForms(), ropeForms(), embeddingForms())
 })
 
-// raisedWithin is the tolerance of a form that is rounded at every step.
-const raisedWithin = 1e-5
-
 // raised makes the rule of an operator of one argument, x, by its forms.
 func raised(name, doc, operator string, forms ...string) *rewrite.Rule {
-	r := rewrite.Own(name, doc, forms[0]+"  =>  "+operator+"\nsafe within 1e-5")
-	return closed(r.Or(forms[1:]...))
+	return closed(roughly(rewrite.Own(name, doc, forms[0]+"  =>  "+operator).Or(forms[1:]...)))
 }
 
 // raisedBy makes a rule whose operator a function builds.
-func raisedBy(build func(*rewrite.Builder, *rewrite.Match) *ir.Value, name, doc string, forms ...string) *rewrite.Rule {
-	r := closed(built(name, doc, build, forms...))
-	r.Within = raisedWithin
-	return r
-}
-
-// exactly says that a rule of raised or raisedBy changes no bit.
-func exactly(r *rewrite.Rule) *rewrite.Rule {
-	r.Within = 0
-	return r
-}
-
-// freely says what a rule takes for granted: it runs with fast-math
-// or, in a pass that only runs when it is named, with that.
-func freely(r *rewrite.Rule, liberty string) *rewrite.Rule {
-	r.Liberty = liberty
-	return r
+func raisedBy(build builder, name, doc string, forms ...string) *rewrite.Rule {
+	return closed(roughly(built(name, doc, build, forms...)))
 }
 
 // each writes every pattern once for each part that may stand for the sign %.
@@ -101,5 +82,3 @@ func floatOf(v *ir.Value) (float64, bool) {
 	}
 	return t.FloatAt(0), true
 }
-
-func set(name string, l ir.Lit) rewrite.Set { return rewrite.Set{Name: name, Lit: l} }

@@ -45,15 +45,8 @@ func normForms() []*rewrite.Rule {
 			"layernorm(x, axis=a, eps=e) * w", "rmsnorm(x, eps=e) * w"), fitsNorm("w")),
 		guarded(raisedBy(biased, "raise-norm-bias", "a bias that is added to a norm along its axes",
 			"layernorm(x, w?, axis=a, eps=e) + b"), fitsNorm("b")),
-		{Name: "raise-narrow", Doc: "an operator that rounds once needs no wider dtype around it", Safe: true, Within: raisedWithin,
-			Match: rewrite.Any("cast"), When: isWidened, Build: narrowed},
+		guarded(roughly(anyOf("raise-narrow", "an operator that rounds once needs no wider dtype around it", []string{"cast"}, narrowed)), isWidened),
 	}
-}
-
-// open lets others read what a rule matches: the mean, which a norm takes off.
-func open(r *rewrite.Rule) *rewrite.Rule {
-	r.Closed = false
-	return r
 }
 
 const centred = "(x - mean(x, axis=a, keepdims=true))"

@@ -51,7 +51,7 @@ func interleavedForms() []string {
 
 // ropeOf builds the operator if a and b are the two parts of what is turned, which
 // stand behind each other along the last axis, or alternate there.
-func ropeOf(interleaved bool) func(*rewrite.Builder, *rewrite.Match) *ir.Value {
+func ropeOf(interleaved bool) builder {
 	return func(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		first, second := m.Value("a"), m.Value("b")
 		x, spans := partOf(first)

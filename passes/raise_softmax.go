@@ -78,7 +78,7 @@ func oneAxis(m *rewrite.Match) (int64, bool) {
 }
 
 // alongOne builds an operator along the axis of the match.
-func alongOne(op *ir.Op) func(*rewrite.Builder, *rewrite.Match) *ir.Value {
+func alongOne(op *ir.Op) builder {
 	return func(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		x := m.Value("x")
 		axis, _ := oneAxis(m)

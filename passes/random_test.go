@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/irtest"
@@ -98,75 +97,6 @@ func TestFoldingIsBounded(t *testing.T) {
 	}
 	if got, want := len(report.Rewrites), allFoldBytes/maxFoldBytes; got != want {
 		t.Errorf("%d folds of %d bytes, want %d", got, maxFoldBytes, want)
-	}
-}
-
-// chain makes n operators in a row, all needed; wide makes n that are equal in
-// pairs, all results.
-func chain(tb testing.TB, n int) *ir.Func {
-	f := ir.NewFrame("chain")
-	v := f.Input("x", ir.T(tensor.F32, ir.Sym("B")))
-	for i := range n {
-		op := []string{"exp", "neg", "abs"}[i%3]
-		r, err := f.Add(ir.Lookup(op), []*ir.Value{v}, nil)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		v = r[0]
-	}
-	f.Return(v)
-	return f.Func
-}
-
-func wide(tb testing.TB, n int) *ir.Func {
-	f := ir.NewFrame("wide")
-	x := f.Input("x", ir.T(tensor.F32, ir.Sym("B")))
-	for i := range n {
-		c, err := f.Add(ir.Const, nil, []ir.Lit{ir.TensorLit(tensor.Scalar(float32(i / 2)))})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		r, err := f.Add(ir.Lookup("add"), []*ir.Value{x, c[0]}, nil)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		f.Return(r...)
-	}
-	return f.Func
-}
-
-// Large graphs take moments. The bound is generous for a busy machine; a pass
-// that is quadratic, or recurses over the graph, does not come near it.
-func TestLargeGraphs(t *testing.T) {
-	for name, build := range map[string]func(testing.TB, int) *ir.Func{"chain": chain, "wide": wide} {
-		f := build(t, 100_000)
-		start := time.Now()
-		if _, err := Run(f, Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(start); took > 30*time.Second {
-			t.Errorf("%s of 100,000 operators: %v", name, took)
-		}
-	}
-}
-
-func BenchmarkPasses(b *testing.B) {
-	for _, n := range []int{10_000, 30_000, 100_000} {
-		for _, shape := range []struct {
-			name  string
-			build func(testing.TB, int) *ir.Func
-		}{{"chain", chain}, {"wide", wide}} {
-			b.Run(fmt.Sprintf("%s/%d", shape.name, n), func(b *testing.B) {
-				for b.Loop() {
-					b.StopTimer()
-					f := shape.build(b, n)
-					b.StartTimer()
-					if _, err := Run(f, Options{}); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }
 

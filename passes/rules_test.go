@@ -2,6 +2,7 @@ package passes
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/npulang/npu/passes/rewrite"
@@ -44,6 +45,22 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: no graph was found that it changes; %d were tried", row.Rule.Name, v.Cases)
 		}
 		t.Logf("%-26s %5d graphs, %4d matched %v, %4d compared", row.Rule.Name, v.Cases, v.Matched, v.Forms, v.Compared)
+	}
+}
+
+// TestRuleNames: a switch and a trace name one rule. fold-again and merge-again do
+// what fold-const and merge-equal do.
+func TestRuleNames(t *testing.T) {
+	names := RuleNames()
+	for i, name := range names {
+		if slices.Contains(names[:i], name) || name == "" {
+			t.Errorf("two rules are named %q", name)
+		}
+	}
+	for _, p := range Pipeline {
+		if p.Code != nil && p.Name != "fuse" && !strings.HasSuffix(p.Name, "-again") && !slices.Contains(names, p.Name) {
+			t.Errorf("pass %s has code, and no rule of its name", p.Name)
+		}
 	}
 }
 

@@ -257,22 +257,6 @@ func shadeElementwise(v *ir.Value, depth int) (shade, bool) {
 		}
 		in, out = append(in, x.in), append(out, x.out)
 	}
-	s.in, s.out = onNumbers(v, in), onNumbers(v, out)
+	s.in, s.out = evaluated(v.Op, v.Attrs, in), evaluated(v.Op, v.Attrs, out)
 	return s, s.in != nil && s.out != nil
-}
-
-// onNumbers is v for arguments of one number each; nil if that fails.
-func onNumbers(v *ir.Value, in []*tensor.T) *tensor.T {
-	c := &ir.Call{Op: v.Op, Attrs: v.Attrs, Known: in}
-	for _, t := range in {
-		c.In = append(c.In, ir.TypeOf(t))
-	}
-	if ir.InferCall(c) != nil {
-		return nil
-	}
-	out, err := ir.Evaluate(c, in...)
-	if err != nil {
-		return nil
-	}
-	return out[0]
 }

@@ -118,12 +118,7 @@ func allOnes(v *ir.Value, axes []int) bool {
 // takesAll reports whether a slice whose result is as large as its argument has
 // it from the first element to the last.
 func takesAll(v *ir.Value) bool {
-	for _, step := range attrOf(v, "steps").Ints {
-		if step != 1 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(attrOf(v, "steps").Ints, func(step int64) bool { return step != 1 })
 }
 
 func dropMove(_ *rewrite.Builder, m *rewrite.Match) *ir.Value {
@@ -174,5 +169,5 @@ func mergeFlips(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	if len(once) == 0 {
 		return inner.Args[0]
 	}
-	return b.Call(ir.Flip, []*ir.Value{inner.Args[0]}, rewrite.Set{Name: "axis", Lit: ints(once)})
+	return b.Call(ir.Flip, []*ir.Value{inner.Args[0]}, set("axis", ints(once)))
 }

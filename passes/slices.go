@@ -56,14 +56,6 @@ func mergeSlices(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	return sliced(b, x, spans)
 }
 
-// owner is the operator that computes v.
-func owner(v *ir.Value) *ir.Value {
-	if projection(v) {
-		return v.Args[0]
-	}
-	return v
-}
-
 // joined reads a concat: its axis, and where each part begins; last the size of
 // the whole.
 func joined(c *ir.Value) (axis int, starts []ir.Dim) {

@@ -138,5 +138,5 @@ func hoistExpand(b *rewrite.Builder, v *ir.Value, spans []span) *ir.Value {
 	if part == nil {
 		return nil
 	}
-	return b.Call(ir.Expand, []*ir.Value{part}, rewrite.Set{Name: "dims", Lit: ir.DimsLit(shape...)})
+	return b.Call(ir.Expand, []*ir.Value{part}, set("dims", ir.DimsLit(shape...)))
 }

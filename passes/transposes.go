@@ -44,7 +44,7 @@ var transposeRules = sync.OnceValue(func() []*rewrite.Rule {
 			Build: linearToMatmul,
 		},
 		anyOf("swap-product", "a product of transposed matrices is the transposed product of these the other way round", []string{"matmul", "transpose"}, swapProduct),
-		anyOf("sink-transpose", "a transpose that will meet another one passes what stands between", names(passages()), sinkTranspose),
+		anyOf("sink-transpose", "a transpose that will meet another one passes what stands between", passages(), sinkTranspose),
 	}
 })
 
@@ -110,11 +110,5 @@ func swapBatches(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 
 // dies reports whether nobody but the root reads v.
 func dies(m *rewrite.Match, v *ir.Value) bool {
-	n := 0
-	for _, a := range m.Root.Args {
-		if a == v {
-			n++
-		}
-	}
-	return m.Uses(v) == n
+	return m.Uses(v) == times(m.Root.Args, v)
 }

@@ -60,14 +60,8 @@ func passageOf(op *ir.Op) passage {
 }
 
 // passages lists these operators.
-func passages() []place {
-	var out []place
-	for _, op := range ir.Ops() {
-		if passageOf(op) != nil {
-			out = append(out, place{op: op.Name})
-		}
-	}
-	return out
+func passages() []string {
+	return opsWhere(func(op *ir.Op) bool { return passageOf(op) != nil })
 }
 
 func sinkTranspose(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
@@ -192,13 +186,7 @@ func rides(r, v *ir.Value, perm []int) bool {
 // and by which it is transposed then; nil if that ends it.
 func passesBelow(m *rewrite.Match, r, v *ir.Value, perm []int) (after []int, ok bool) {
 	pass := passageOf(r.Op)
-	n := 0
-	for _, a := range r.Args {
-		if a == v {
-			n++
-		}
-	}
-	if pass == nil || m.Uses(v) != n {
+	if pass == nil || m.Uses(v) != times(r.Args, v) {
 		return nil, false
 	}
 	// A trial: what v would be made of stands for it, and what comes out is dropped.

@@ -70,8 +70,7 @@ func takesMany(op *ir.Op) bool {
 
 // parts drafts a call with several results, and has them read in their order.
 func (d *draft) parts() []operand {
-	ops := split()
-	if v := d.grow(ops[d.IntN(len(ops))], 0); v == nil {
+	if v := d.grow(splitting[d.IntN(len(splitting))], 0); v == nil {
 		return nil
 	}
 	var out []operand
@@ -183,7 +182,5 @@ var grown = sync.OnceValue(func() []*ir.Op {
 	return ops
 })
 
-// split lists the operators that take a value apart.
-var split = sync.OnceValue(func() []*ir.Op {
-	return []*ir.Op{ir.Lookup("split"), ir.Lookup("chunk")}
-})
+// splitting are the operators that take a value apart.
+var splitting = []*ir.Op{ir.Split, ir.Chunk}

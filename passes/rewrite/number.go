@@ -60,7 +60,7 @@ func (n number) truth() *tensor.T {
 // bit as v's dtype stores it: 0 is not -0, and 0.7978 not its neighbour. (Any
 // NaN is a nan.)
 func (n number) is(v *ir.Value) bool {
-	elem := splat(v)
+	elem := Splat(v)
 	if elem == nil {
 		return false
 	}
@@ -78,9 +78,9 @@ var fills = map[string]func(v *ir.Value) (number, bool){
 	"full":  func(v *ir.Value) (number, bool) { return litNumber(v.Call().Attr("value")) },
 }
 
-// splat is the one element of which v is made, as a scalar of v's dtype; nil if
-// v is not known to be of one element.
-func splat(v *ir.Value) *tensor.T {
+// Splat is the one element of which v is made, as a scalar of v's dtype without
+// axes; nil if v is not known to be of one element.
+func Splat(v *ir.Value) *tensor.T {
 	if fill := fills[v.Op.Name]; fill != nil {
 		n, ok := fill(v)
 		if !ok {
@@ -105,10 +105,6 @@ func splat(v *ir.Value) *tensor.T {
 	}
 	return &tensor.T{DType: t.DType, Shape: []int{}, Data: t.Data[:size]}
 }
-
-// Splat is the one element of which v is made, as a scalar; nil if v is not known
-// to be of one element. Rules of the compiler's own ask for it.
-func Splat(v *ir.Value) *tensor.T { return splat(v) }
 
 // litNumber is the number that an attribute holds, unless it is symbolic or no
 // number.

@@ -91,11 +91,7 @@ func (p *Pattern) attrText(a attr) string {
 // String prints the rule as a declaration of the language.
 func (r *Rule) String() string {
 	var b strings.Builder
-	kind := "rewrite"
-	if r.Fusion() {
-		kind = "fusion"
-	}
-	fmt.Fprintf(&b, "%s %s {\n    %s", kind, r.Name, r.Match)
+	fmt.Fprintf(&b, "%s %s {\n    %s", r.Kind(), r.Name, r.Match)
 	if r.Replace != nil {
 		fmt.Fprintf(&b, "  =>  %s", r.Replace)
 	}

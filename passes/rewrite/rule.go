@@ -24,7 +24,7 @@ type Rule struct {
 
 	Closed  bool     // of a rewrite: no value inside is read outside, lest work be done twice; fusions ask that always
 	Safe    bool     // may run under all_safe
-	Within  float64  // how far results may be off then, see Tolerance; 0: not a bit
+	Within  float64  // how far results may be off, see Differ; 0: not a bit
 	Liberty string   // not empty: what the rule takes for granted that IEEE 754 does not; runs with fast-math, or in a pass that is named
 	Pos     diag.Loc // of a user's rule
 
@@ -37,6 +37,14 @@ func (r *Rule) Span() diag.Span { return r.name }
 
 // Fusion reports whether the rule gives the matched operators to one kernel.
 func (r *Rule) Fusion() bool { return r.Replace == nil && r.Build == nil }
+
+// Kind is the word with which the language declares such a rule.
+func (r *Rule) Kind() string {
+	if r.Fusion() {
+		return "fusion"
+	}
+	return "rewrite"
+}
 
 // maxTolerance bounds what a rule may call safe: beyond it a result has lost
 // its meaning.

@@ -7,7 +7,7 @@ import (
 )
 
 // Uses counts who reads the values of one function. Whoever changes the
-// function keeps it right with Add, Drop and Move.
+// function keeps it right with Add and Move.
 type Uses struct {
 	count       map[*ir.Value]int
 	projections map[*ir.Value]int // how many further results are read

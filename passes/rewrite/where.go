@@ -43,11 +43,11 @@ var whereFns = []struct {
 	}},
 	// Whether the elements are known when the program is compiled.
 	{"is_const", boolTerm, func(_ *Match, v *ir.Value) term {
-		return truth(v.Op == ir.Const || splat(v) != nil)
+		return truth(v.Op == ir.Const || Splat(v) != nil)
 	}},
 	// The number of which a constant is made.
 	{"value", numberTerm, func(_ *Match, v *ir.Value) term {
-		return valueTerm(splat(v))
+		return valueTerm(Splat(v))
 	}},
 	// How often the value is read, as an argument or a result.
 	{"uses", numberTerm, func(m *Match, v *ir.Value) term {
