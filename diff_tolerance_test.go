@@ -141,11 +141,8 @@ func (c *trialCase) ordinary() bool {
 		}
 	}
 	for _, t := range given {
-		if !t.DType.IsFloat() {
-			continue
-		}
-		for _, x := range t.Floats() {
-			if math.Abs(x) > largest && finite(x) {
+		for i := range t.Len() {
+			if t.DType.IsFloat() && math.Abs(t.FloatAt(i)) > largest && finite(t.FloatAt(i)) || !t.DType.IsFloat() && uint64(t.IntAt(i)+largest) > 2*largest {
 				return false
 			}
 		}

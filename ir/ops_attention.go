@@ -23,9 +23,9 @@ var (
 	})
 	Rope = row(Op{
 		Name: "rope", Group: "attention", Args: []string{"x", "cos", "sin"}, Over: Floats, Class: Reduce, // each element is made of two
-		Doc:    "rotary position embedding: pairs of elements of the last axis are turned by angles whose cos and sin have half as many elements there, or the same angles twice; both broadcast to x",
-		Attrs:  []Attr{{Name: "interleaved", Kind: KBool, Default: BoolLit(false), Doc: "whether pairs are neighbours; else an element goes with the one half an axis on"}},
-		Infer:  inferRope,
+		Doc:   "rotary position embedding: pairs of elements of the last axis are turned by angles whose cos and sin have half as many elements there, or the same angles twice; both broadcast to x",
+		Attrs: []Attr{{Name: "interleaved", Kind: KBool, Default: BoolLit(false), Doc: "whether pairs are neighbours; else an element goes with the one half an axis on"}},
+		Infer: inferRope, Asserts: assertRope,
 		Eval:   evalRope,
 		Sample: sampleRope,
 	})
@@ -296,6 +296,12 @@ func inferRope(c *Call) ([]Type, error) {
 		}
 	}
 	return []Type{x}, nil
+}
+
+// assertRope: that half of a size is asked for may be all that is known of it.
+func assertRope(c *Call) []Assert {
+	x := c.In[0].Shape
+	return assertDivides(x[len(x)-1], N(2))
 }
 
 // anglesFit reports whether cos or sin has half of x's last axis or all of it,

@@ -49,7 +49,7 @@ func assertConv(c *Call) []Assert {
 	if err != nil {
 		return nil
 	}
-	return assertSlides(c, slides)
+	return append(assertDivides(c.In[1].Shape[0], N(c.Int("groups"))), assertSlides(c, slides)...)
 }
 
 // checkChannels checks what x, w and b must agree on.

@@ -153,10 +153,12 @@ func (s slide) alwaysFits() bool {
 	return s.same != "" || LessEq(s.reach().Sub(s.before).Sub(s.behind), N(1))
 }
 
-// assertSlides is that each window has a place, where that depends on symbols.
+// assertSlides is that each window has elements and a place, where that depends
+// on symbols.
 func assertSlides(c *Call, slides []slide) []Assert {
 	var as []Assert
 	for i, s := range slides {
+		as = append(as, assertSome(s.size)...)
 		if out := s.places(c.In[0].Shape[2+i]); !s.alwaysFits() && !LessEq(N(1), out) {
 			as = append(as, Assert{Left: N(1), Rel: "<=", Right: out})
 		}

@@ -162,6 +162,7 @@ func extremum(name, doc string, f folds) *Op {
 			axes, _ := reducedAxes(c, c.In[0].Rank())
 			return out, checkNotEmpty(c, axes)
 		},
+		Asserts: assertNotEmpty,
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			axes, err := reducedAxes(c, len(in[0].Shape))
 			if err == nil {
@@ -196,6 +197,26 @@ func checkNotEmpty(c *Call, axes []int) error {
 		}
 	}
 	return nil
+}
+
+func assertNotEmpty(c *Call) []Assert {
+	axes, err := reducedAxes(c, c.In[0].Rank())
+	if err != nil {
+		return nil
+	}
+	var as []Assert
+	for _, a := range axes {
+		as = append(as, assertSome(c.In[0].Shape[a])...)
+	}
+	return as
+}
+
+// assertSome is that a size is not 0, unless that is known.
+func assertSome(d Dim) []Assert {
+	if LessEq(N(1), d) {
+		return nil
+	}
+	return []Assert{{Left: N(1), Rel: "<=", Right: d}}
 }
 
 func cumulative(name, doc string, f rowLoop[float64], i rowLoop[int64]) *Op {

@@ -15,7 +15,7 @@ var Pad = row(Op{
 		{Name: "mode", Kind: KString, Default: StrLit("constant"), Values: padModes, Doc: "what the new elements are, as in numpy.pad"},
 		{Name: "value", Kind: KNum, Default: DimLit(N(0)), Doc: "the new elements of mode constant"},
 	},
-	Infer: inferPad, Cost: costMove, Eval: evalPad, Sample: samplePad,
+	Infer: inferPad, Asserts: assertPad, Cost: costMove, Eval: evalPad, Sample: samplePad,
 })
 
 var padModes = []string{"constant", "edge", "reflect", "symmetric", "wrap"}
@@ -72,6 +72,22 @@ func inferPad(c *Call) ([]Type, error) {
 		}
 	}
 	return []Type{{x.DType, shape}}, checkNum(c, "value", x.DType)
+}
+
+// assertPad is that an axis has elements where all but constants are taken from
+// it. What cuts as much as it adds makes nothing of nothing.
+func assertPad(c *Call) []Assert {
+	pads, err := padsOf(c)
+	if err != nil || c.Str("mode") == "constant" {
+		return nil
+	}
+	var as []Assert
+	for i, p := range pads {
+		if !p[0].Add(p[1]).Is(0) {
+			as = append(as, assertSome(c.In[0].Shape[i])...)
+		}
+	}
+	return as
 }
 
 func emptyPad(c *Call, axis int) error {
