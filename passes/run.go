@@ -83,7 +83,7 @@ func Run(f *ir.Func, o Options) (*Report, error) {
 	for _, p := range rows {
 		report.Stats = append(report.Stats, t.run(p, f))
 		report.Rewrites = t.rewrites
-		if r := t.endless; r != nil && (o.Verify || r.Pos != (diag.Loc{})) {
+		if r := t.endless; r != nil && (o.Verify || t.runaway) {
 			return report, endless(r)
 		}
 		if o.Verify {

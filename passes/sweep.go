@@ -14,6 +14,11 @@ const (
 	// that undo each other, or one that matches its own result, would go on for
 	// ever.
 	maxSteps = 128
+	// maxMade bounds what the rules of a pass make of a function, in values, and
+	// each value that was there adds madePerValue, which is what the largest rule
+	// makes of it: sweeps might go on from there.
+	maxMade      = 1 << 18
+	madePerValue = 256
 )
 
 // sweep applies rules to a function until none matches.
@@ -29,7 +34,7 @@ const (
 // them again on what it has become. Values that nothing reads any more are left
 // alone: they are dead code, not work.
 func sweep(f *ir.Func, t *Trace, rules []*rewrite.Rule) {
-	s := &sweeper{f: f, t: t, byRoot: map[*ir.Op][]*rewrite.Rule{}}
+	s := &sweeper{f: f, t: t, byRoot: map[*ir.Op][]*rewrite.Rule{}, left: maxMade + madePerValue*len(f.Body)}
 	for _, r := range rules {
 		if !t.allows(r) {
 			continue
@@ -42,7 +47,7 @@ func sweep(f *ir.Func, t *Trace, rules []*rewrite.Rule) {
 		return
 	}
 	for range maxSweeps {
-		if !s.once() {
+		if !s.once() || t.runaway {
 			return
 		}
 	}
@@ -57,6 +62,7 @@ type sweeper struct {
 	with    map[*ir.Value]*ir.Value // what readers of a rewritten value read
 	body    []*ir.Value             // the new one
 	changed bool
+	left    int // values that the rules may still make
 }
 
 // once goes down the body one time, and reports whether anything changed.
@@ -99,8 +105,9 @@ func (s *sweeper) value(v *ir.Value) {
 			s.body = append(s.body, v)
 			continue
 		}
-		if steps++; steps == maxSteps {
-			s.t.endless = s.t.last
+		steps++
+		if s.left -= len(c.Made); steps == maxSteps || s.left < 0 {
+			s.t.noEnd()
 		}
 		s.replace(v, c)
 		for i := len(c.Made) - 1; i >= 0; i-- {
@@ -112,7 +119,7 @@ func (s *sweeper) value(v *ir.Value) {
 // try finds the first rule that changes v.
 func (s *sweeper) try(v *ir.Value) *rewrite.Change {
 	rules := s.byRoot[v.Op]
-	if len(rules) == 0 || s.uses.Count(v) == 0 {
+	if len(rules) == 0 || s.uses.Count(v) == 0 || s.left < 0 || s.t.runaway {
 		return nil
 	}
 	for _, r := range rules {

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/passes/rewrite"
 )
@@ -19,10 +21,18 @@ type Trace struct {
 
 	last    *rewrite.Rule // applied last
 	endless *rewrite.Rule // that did not come to an end
+	runaway bool          // it is the user's
 
 	pass  *Pass // running now
 	fn    *ir.Func
 	names map[*ir.Value]string // of fn, made for its first rewrite
+}
+
+// noEnd records that the rule that was applied last does not come to an end. One
+// of the user's makes the run fail, and there is no use in going on.
+func (t *Trace) noEnd() {
+	t.endless = t.last
+	t.runaway = t.runaway || slices.Contains(t.Options.Rules, t.last)
 }
 
 func (t *Trace) enter(p *Pass, f *ir.Func) { t.pass, t.fn, t.names = p, f, nil }
