@@ -68,7 +68,7 @@ func (c *compilation) judge(r *Rule, o *fusion.Options) *Diagnostic {
 
 // notFollowed warns that a rule does not run, and says how it would.
 func notFollowed(r *Rule, why string) *Diagnostic {
-	d := ruleDiagnostic(r, "not-followed", fmt.Sprintf("%s %s %s", kindOf(r), r.Name, why))
+	d := ruleDiagnostic(r, "not-followed", fmt.Sprintf("%s %s %s", r.Kind(), r.Name, why))
 	d.Severity = diag.Warning
 	d.Helps = []string{fmt.Sprintf("switch it on with --fusion all_safe,%s or --fusion all (in Go: Options.SetFusionMode, Options.Fusion)", r.Name)}
 	if !r.Safe {

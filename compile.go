@@ -65,6 +65,20 @@ func load(src Source, opts Options) (*compilation, error) {
 	return c, nil
 }
 
+// loadGraph is load with the choice of the graph. What fails holds nothing open.
+func loadGraph(src Source, opts Options) (*compilation, *lang.Graph, error) {
+	c, err := load(src, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := c.pick()
+	if err != nil {
+		c.close()
+		return nil, nil, err
+	}
+	return c, g, nil
+}
+
 // read makes the IR of the graphs by the kind of the source.
 func (c *compilation) read() error {
 	switch t := c.text; {

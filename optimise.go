@@ -34,15 +34,11 @@ type FusionRefusal = fusion.Refusal
 
 // Trace optimises a graph and tells what was done. It needs no weights.
 func Trace(src Source, opts Options) (*Record, Diagnostics, error) {
-	c, err := load(src, opts)
+	c, g, err := loadGraph(src, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.close()
-	g, err := c.pick()
-	if err != nil {
-		return nil, nil, err
-	}
 	o, err := c.optimise(g.Func)
 	if err != nil {
 		return nil, nil, err
@@ -58,16 +54,13 @@ type optimised struct {
 }
 
 // optimise runs the passes over a copy of a graph's function.
-func (c *compilation) optimise(f *ir.Func) (*optimised, error) { return c.optimiseWith(f, nil) }
-
-// optimiseWith is optimise with an eye on what each pass leaves; after may be
-// nil.
-func (c *compilation) optimiseWith(f *ir.Func, after func(pass string, f *ir.Func)) (*optimised, error) {
+func (c *compilation) optimise(f *ir.Func) (*optimised, error) {
 	f, _ = f.Clone()
-	return c.optimiseInPlace(f, after)
+	return c.optimiseInPlace(f, nil)
 }
 
-// optimiseInPlace is optimiseWith without the copy.
+// optimiseInPlace is optimise without the copy, and with an eye on what each pass
+// leaves; after may be nil.
 func (c *compilation) optimiseInPlace(f *ir.Func, after func(pass string, f *ir.Func)) (*optimised, error) {
 	o, fuser, err := c.passOptions()
 	if err != nil {
@@ -135,9 +128,7 @@ func (c *compilation) checkSwitches() error {
 			continue
 		}
 		d := &Diagnostic{Code: "unknown-name", Span: c.opts.places[name], Message: "there is no rule named " + name, Notes: []string{"npu rules lists the rules"}}
-		if near := diag.Suggest(name, append(modeNames(), names...)); near != "" {
-			d.Helps = []string{"did you mean " + near + "?"}
-		}
+		suggest(d, name, append(modeNames(), names...))
 		ds = append(ds, d)
 	}
 	return ds.Sort().Err()

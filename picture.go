@@ -47,3 +47,37 @@ func (c *compilation) showPicture() (string, error) {
 	err = paint(&b, o.fn)
 	return b.String(), err
 }
+
+// A Picture is a graph to be drawn, whose nodes know their numbers.
+type Picture struct {
+	fn   *ir.Func
+	mark func(*ir.Value) string
+}
+
+// Values counts the nodes.
+func (p *Picture) Values() int {
+	n := 0
+	for range p.fn.All() {
+		n++
+	}
+	return n
+}
+
+// WriteSVG draws the graph for a page: without a style sheet, which PictureStyle
+// is, and with the numbers of the values as data-v.
+func (p *Picture) WriteSVG(w io.Writer) error {
+	return draw.SVG(w, p.fn, draw.Options{Mark: p.mark, Bare: true})
+}
+
+// PictureStyle is the style sheet of pictures.
+const PictureStyle = draw.Style
+
+// picture keeps a function as it is now, with the numbers of its values.
+func (h *history) picture(f *ir.Func) *Picture {
+	f, copies := f.Clone()
+	marks := make(map[*ir.Value]string, len(copies))
+	for v, c := range copies {
+		marks[c] = fmt.Sprint(h.numbers[v])
+	}
+	return &Picture{f, func(v *ir.Value) string { return marks[v] }}
+}

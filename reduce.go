@@ -30,15 +30,11 @@ const maxTries = 5000
 // the same kind. Inputs that are not given are random, from Options.Seed. When ctx
 // ends, it returns the smallest graph found so far.
 func Shrink(ctx context.Context, src Source, opts TrialOptions) (*Shrunk, error) {
-	c, err := load(src, opts.Options)
+	c, g, err := loadGraph(src, opts.Options)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	g, err := c.pick()
-	if err != nil {
-		return nil, err
-	}
 	r := &reducer{ctx: ctx, c: c, opts: opts}
 	f, _ := g.Func.Clone()
 	kind, failure := r.failure(f)
@@ -270,7 +266,7 @@ func tidy(f *ir.Func) {
 	// The pass has no way to fail.
 	_, _ = passes.Run(f, passes.Options{Passes: []string{"drop-dead"}})
 	dropInputs(f)
-	bound := bareSymbols(f.Params)
+	bound := ir.BareSymbols(f.Params)
 	f.Asserts = slices.DeleteFunc(f.Asserts, func(a ir.Assert) bool {
 		return !allBound(bound, a.Left, a.Right)
 	})
@@ -282,25 +278,13 @@ func dropInputs(f *ir.Func) {
 	for i := len(f.Params) - 1; i >= 0; i-- {
 		p := f.Params[i]
 		others := slices.Delete(slices.Clone(f.Params), i, i+1)
-		if read[p] == 0 && allBound(bareSymbols(others), p.Type.Shape...) {
+		if read[p] == 0 && allBound(ir.BareSymbols(others), p.Type.Shape...) {
 			f.Params = others
 		}
 	}
 }
 
-// bareSymbols are the symbols that the sizes of inputs tell.
-func bareSymbols(params []*ir.Value) map[string]bool {
-	bound := map[string]bool{}
-	for _, p := range params {
-		for _, d := range p.Type.Shape {
-			if s, ok := d.Symbol(); ok {
-				bound[s] = true
-			}
-		}
-	}
-	return bound
-}
-
+// allBound reports whether all symbols of some sizes are bound.
 func allBound(bound map[string]bool, dims ...ir.Dim) bool {
 	all := true
 	for _, d := range dims {

@@ -70,7 +70,7 @@ func summaries(rules []*Rule, pass string, fusions bool) []RuleSummary {
 
 func summary(r *Rule, pass string) RuleSummary {
 	s := RuleSummary{
-		Name: r.Name, Kind: kindOf(r), Pass: pass, Doc: r.Doc, Patterns: []string{}, Where: []string{}, Guarded: r.When != nil,
+		Name: r.Name, Kind: r.Kind(), Pass: pass, Doc: r.Doc, Patterns: []string{}, Where: []string{}, Guarded: r.When != nil,
 		Closed: r.Closed || r.Fusion(), Safe: r.Safe, Within: r.Within, Liberty: r.Liberty, At: r.Pos.String(),
 	}
 	for _, p := range r.Forms() {
@@ -83,13 +83,6 @@ func summary(r *Rule, pass string) RuleSummary {
 		s.Where = append(s.Where, t.String())
 	}
 	return s
-}
-
-func kindOf(r *Rule) string {
-	if r.Fusion() {
-		return "fusion"
-	}
-	return "rewrite"
 }
 
 func ownFusions() []*Rule {

@@ -2,12 +2,10 @@ package npu
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
-	"github.com/npulang/npu/ir/draw"
 	"github.com/npulang/npu/passes"
 )
 
@@ -67,27 +65,6 @@ type FoundRewrite struct {
 	Value int // 0: the value was made and rewritten by the same pass
 }
 
-// A Picture is a graph to be drawn, whose nodes know their numbers.
-type Picture struct {
-	fn   *ir.Func
-	mark func(*ir.Value) string
-}
-
-// Values counts the nodes.
-func (p *Picture) Values() int {
-	n := 0
-	for range p.fn.All() {
-		n++
-	}
-	return n
-}
-
-// WriteSVG draws the graph for a page: without a style sheet, which PictureStyle
-// is, and with the numbers of the values as data-v.
-func (p *Picture) WriteSVG(w io.Writer) error {
-	return draw.SVG(w, p.fn, draw.Options{Mark: p.mark, Bare: true})
-}
-
 // PassDoc says what is different after a pass; of none that is known it is empty.
 func PassDoc(pass string) string {
 	i := slices.IndexFunc(passes.Pipeline, func(p passes.Pass) bool { return p.Name == pass })
@@ -96,9 +73,6 @@ func PassDoc(pass string) string {
 	}
 	return passes.Pipeline[i].Doc
 }
-
-// PictureStyle is the style sheet of pictures.
-const PictureStyle = draw.Style
 
 const (
 	// mostLines bounds the graphs that can be explored: a page of more opens on no
@@ -112,15 +86,11 @@ const (
 // Explore optimises a graph and keeps what each pass makes of it. It needs no
 // weights.
 func Explore(src Source, opts Options) (*Exploration, Diagnostics, error) {
-	c, err := load(src, opts)
+	c, g, err := loadGraph(src, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.close()
-	g, err := c.pick()
-	if err != nil {
-		return nil, nil, err
-	}
 	e, err := c.explore(g.Func)
 	if err != nil {
 		return nil, nil, asDiagnostics(err)
@@ -168,16 +138,6 @@ func (c *compilation) files(h *history) []SourceText {
 		}
 	}
 	return files
-}
-
-// picture keeps a function as it is now, with the numbers of its values.
-func (h *history) picture(f *ir.Func) *Picture {
-	f, copies := f.Clone()
-	marks := make(map[*ir.Value]string, len(copies))
-	for v, c := range copies {
-		marks[c] = fmt.Sprint(h.numbers[v])
-	}
-	return &Picture{f, func(v *ir.Value) string { return marks[v] }}
 }
 
 // bound leaves the first and the last step where all together have more lines

@@ -2,15 +2,12 @@ package npu
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
-	"github.com/npulang/npu/passes"
-	"github.com/npulang/npu/passes/rewrite"
 )
 
-// TrialOptions say how Bisect, Reduce and Compare run a program.
+// TrialOptions say how Bisect, Shrink and Compare run a program.
 type TrialOptions struct {
 	Options
 	// Inputs are values of inputs as ReadInputs takes them; those that are left
@@ -116,15 +113,10 @@ func (p *Program) of(o *optimised) *Program {
 // expected is what the interpreter makes of the graph as the front end made it.
 // An operator that no result needs is left out there too, with its error.
 func (t *trial) expected() ([]*Tensor, error) {
-	want, err := t.base.interpret(t.graph.Func, t.args)
-	if err == nil {
+	if want, err := t.base.interpret(t.graph.Func, t.args); err == nil {
 		return want, nil
 	}
-	live, _ := t.graph.Func.Clone()
-	if _, err := passes.Run(live, passes.Options{Passes: []string{"drop-dead"}}); err != nil {
-		return nil, err
-	}
-	return t.base.interpret(live, t.args)
+	return t.base.interpretLive(t.graph.Func, t.args)
 }
 
 // refuses reports whether the interpreter refuses an optimised graph, too.
@@ -135,10 +127,5 @@ func (t *trial) refuses(o *optimised) bool {
 
 // compare says which result differs from what is expected; nil: none.
 func (t *trial) compare(f *ir.Func, got, want []*Tensor, within float64) error {
-	for i := range want {
-		if err := rewrite.Differ(got[i], want[i], max(within, t.tolerance)); err != nil {
-			return fmt.Errorf("result %s: %w", f.ResultName(i), err)
-		}
-	}
-	return nil
+	return firstDifference(f, got, want, max(within, t.tolerance))
 }

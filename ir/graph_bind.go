@@ -21,10 +21,11 @@ var relations = map[string]relation{
 // relationNames lists the relations in the order in which messages name them.
 var relationNames = []string{"==", "<=", "%"}
 
-// bareSymbols is the set of symbols that the parameters of f bind.
-func bareSymbols(f *Func) map[string]bool {
+// BareSymbols is the set of symbols that inputs bind: those that are a size of
+// their own, as B in f32[B,4], and not only part of one.
+func BareSymbols(inputs []*Value) map[string]bool {
 	bare := map[string]bool{}
-	for _, v := range f.Params {
+	for _, v := range inputs {
 		for _, d := range v.Type.Shape {
 			if name, ok := d.Symbol(); ok {
 				bare[name] = true

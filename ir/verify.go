@@ -263,7 +263,7 @@ func (t *verifier) asserts(f *Func) (*Value, string) {
 
 // symbols looks at every form of a dimension once: many types share it.
 func (t *verifier) symbols(f *Func) (*Value, string) {
-	bare := bareSymbols(t.top)
+	bare := BareSymbols(t.top.Params)
 	seen := map[*poly]bool{}
 	loose := func(ds []Dim) string {
 		for _, d := range ds {

@@ -1,11 +1,6 @@
 package main
 
-import (
-	"path/filepath"
-	"strings"
-
-	"github.com/npulang/npu"
-)
+import "github.com/npulang/npu"
 
 // buildCmd is npu build.
 type buildCmd struct {
@@ -43,27 +38,14 @@ func (b *buildCmd) Run(std streams, c *cli) error {
 
 func (b *buildCmd) options(std streams) (npu.Options, error) {
 	opts := npu.Options{Root: b.Root}
-	for _, add := range []func(*npu.Options) error{b.graphFlags.add, b.memoryFlag.add, b.weightFlags.addTo(b.File, std), b.optimiserFlags.add} {
-		if err := add(&opts); err != nil {
-			return opts, err
-		}
-	}
-	return opts, nil
+	err := set(&opts, b.graphFlags.add, b.memoryFlag.add, b.weightFlags.addTo(b.File, std), b.optimiserFlags.add)
+	return opts, err
 }
 
 // output is the file to write.
 func (b *buildCmd) output(std streams) (string, error) {
-	output := b.Output
-	switch {
-	case output == "" && b.File == "-":
-		return "", usage("a program from standard input needs --output FILE")
-	case output == "-" && isTerminal(std.out):
+	if b.Output == "-" && isTerminal(std.out) {
 		return "", usage("a compiled program is nothing for a terminal; write it to a file or a pipe")
-	case output == "":
-		output = strings.TrimSuffix(b.File, filepath.Ext(b.File)) + ".npuc"
 	}
-	if filepath.Clean(output) == filepath.Clean(b.File) && output != "-" {
-		return "", usage("%s would replace the program itself; choose another --output FILE", output)
-	}
-	return output, nil
+	return outputFile(b.Output, b.File, ".npuc")
 }

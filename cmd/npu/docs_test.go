@@ -14,24 +14,37 @@ var sessionBlock = regexp.MustCompile("(?ms)^```\n\\$ (npu [^\n]*)\n(.*?)^```$")
 
 var scriptBlock = regexp.MustCompile("(?ms)^```npu\n(.*?)^```$")
 
-// TestDebuggingPage runs what docs/debugging.md shows: each command line on the
-// page's own script prints what stands below it.
-func TestDebuggingPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/debugging.md")
+// counted are numbers of a check that any change of an operator's samples changes.
+var counted = regexp.MustCompile(`\d+ (graphs|matched|runs)`)
+
+// TestPagesSessions runs what pages show: each command line on the page's own
+// script prints what stands below it, but for counts of random graphs.
+func TestPagesSessions(t *testing.T) {
+	for _, p := range []struct {
+		page, script string
+		least        int // sessions
+	}{{"debugging", "net.npu", 5}, {"rules", "mine.npu", 2}} {
+		t.Run(p.page, func(t *testing.T) { runPage(t, "../../docs/"+p.page+".md", p.script, p.least) })
+	}
+}
+
+func runPage(t *testing.T, path, script string, least int) {
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("net.npu", scriptBlock.FindSubmatch(page)[1], 0o666); err != nil {
+	if err := os.WriteFile(script, scriptBlock.FindSubmatch(page)[1], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	sessions := sessionBlock.FindAllSubmatch(page, -1)
-	if len(sessions) < 5 {
-		t.Errorf("docs/debugging.md shows %d commands only", len(sessions))
+	if len(sessions) < least {
+		t.Errorf("%s shows %d commands only", path, len(sessions))
 	}
+	plain := func(text string) string { return counted.ReplaceAllString(text, "some $1") }
 	for _, s := range sessions {
-		if got := session(t, string(s[1])); got != string(s[2]) {
-			t.Errorf("%s prints\n%s\nand docs/debugging.md shows\n%s", s[1], got, s[2])
+		if got := session(t, string(s[1])); plain(got) != plain(string(s[2])) {
+			t.Errorf("%s prints\n%s\nand %s shows\n%s", s[1], got, path, s[2])
 		}
 	}
 }

@@ -73,12 +73,8 @@ func (e *emitCmd) checkFormat() error {
 
 func (e *emitCmd) options() (npu.Options, error) {
 	opts := npu.Options{Root: e.Root, Locations: e.Locations, Format: npu.PictureFormat(e.Format)}
-	for _, add := range []func(*npu.Options) error{e.graphFlags.add, e.optimiserFlags.add, e.pipelineFlags.add, e.dimFlags.add} {
-		if err := add(&opts); err != nil {
-			return opts, err
-		}
-	}
-	return opts, nil
+	err := set(&opts, e.graphFlags.add, e.optimiserFlags.add, e.pipelineFlags.add, e.dimFlags.add)
+	return opts, err
 }
 
 // tell writes what was done to each graph.

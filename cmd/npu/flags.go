@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,20 @@ func sourceOf(file string, std streams) npu.Source {
 		return npu.Reader(stdin, std.in)
 	}
 	return npu.File(file)
+}
+
+// A setter puts flags into the compiler's options. The error is one of usage, or
+// about a file that a flag names.
+type setter = func(*npu.Options) error
+
+// set puts all flags of a command into options, up to the first wrong one.
+func set(opts *npu.Options, flags ...setter) error {
+	for _, add := range flags {
+		if err := add(opts); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // graphFlags choose a graph and how much the compiler does with it.
@@ -73,7 +88,7 @@ type weightFlags struct {
 
 // addTo returns what puts the weights into the compiler's options, for the
 // program of a file.
-func (f *weightFlags) addTo(file string, std streams) func(*npu.Options) error {
+func (f *weightFlags) addTo(file string, std streams) setter {
 	return func(opts *npu.Options) error { return f.add(opts, file, std) }
 }
 
@@ -155,6 +170,23 @@ func parseSize(text string) (int64, error) {
 		return int64(f * float64(u.bytes)), nil
 	}
 	return 0, usage("--max-memory %s: write a size as 512MiB or 2G", text)
+}
+
+// outputFile is the file that a command writes: the one that is given, else the
+// program's with another ending. It is never the program itself.
+func outputFile(given, program, ending string) (string, error) {
+	switch {
+	case given == "-":
+		return given, nil
+	case given == "" && program == "-":
+		return "", usage("a program from standard input needs --output FILE")
+	case given == "":
+		given = strings.TrimSuffix(program, filepath.Ext(program)) + ending
+	}
+	if filepath.Clean(given) == filepath.Clean(program) {
+		return "", usage("%s would replace the program itself; choose another --output FILE", given)
+	}
+	return given, nil
 }
 
 func plural(n int, one string) string {

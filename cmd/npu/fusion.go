@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/npulang/npu"
@@ -20,10 +19,8 @@ type fusionCmd struct {
 // Run tells what the fusion rules do to a graph.
 func (f *fusionCmd) Run(std streams, c *cli) error {
 	opts := npu.Options{Root: f.Root}
-	for _, add := range []func(*npu.Options) error{f.graphFlags.add, f.dimFlags.add, f.optimiserFlags.add} {
-		if err := add(&opts); err != nil {
-			return err
-		}
+	if err := set(&opts, f.graphFlags.add, f.dimFlags.add, f.optimiserFlags.add); err != nil {
+		return err
 	}
 	std.progress.start("compiling " + f.File)
 	record, warnings, err := npu.Trace(f.source(std), opts)
@@ -51,8 +48,5 @@ func fusionJSON(w io.Writer, r *npu.Record) error {
 			out.Rules[i].Refused = []npu.FusionRefusal{} // never null
 		}
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return writeJSON(w, out)
 }

@@ -21,12 +21,7 @@ type optimiserFlags struct {
 // add puts the flags into the compiler's options.
 func (f *optimiserFlags) add(opts *npu.Options) error {
 	opts.FastMath, opts.SaveMemory = f.FastMath, f.SaveMemory
-	for _, step := range []func(*npu.Options) error{f.addFusion, f.addSwitches, f.addRules, f.addDevice} {
-		if err := step(opts); err != nil {
-			return err
-		}
-	}
-	return nil
+	return set(opts, f.addFusion, f.addSwitches, f.addRules, f.addDevice)
 }
 
 func (f *optimiserFlags) addFusion(opts *npu.Options) (err error) {

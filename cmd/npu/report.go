@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
-	"strings"
 
 	"github.com/npulang/npu"
 	"github.com/npulang/npu/cmd/npu/page"
@@ -22,12 +20,10 @@ type reportCmd struct {
 // Run writes a page that shows what the passes do to a graph.
 func (r *reportCmd) Run(std streams, c *cli) error {
 	opts := npu.Options{Root: r.Root}
-	for _, add := range []func(*npu.Options) error{r.graphFlags.add, r.dimFlags.add, r.optimiserFlags.add, r.pipelineFlags.add} {
-		if err := add(&opts); err != nil {
-			return err
-		}
+	if err := set(&opts, r.graphFlags.add, r.dimFlags.add, r.optimiserFlags.add, r.pipelineFlags.add); err != nil {
+		return err
 	}
-	output, err := r.output()
+	output, err := outputFile(r.Output, r.File, ".html")
 	if err != nil {
 		return err
 	}
@@ -46,21 +42,6 @@ func (r *reportCmd) Run(std streams, c *cli) error {
 		return err
 	}
 	return npu.WriteFile(output, b.Bytes())
-}
-
-// output is the file to write.
-func (r *reportCmd) output() (string, error) {
-	output := r.Output
-	switch {
-	case output == "" && r.File == "-":
-		return "", usage("a program from standard input needs --output FILE")
-	case output == "":
-		output = strings.TrimSuffix(r.File, filepath.Ext(r.File)) + ".html"
-	}
-	if filepath.Clean(output) == filepath.Clean(r.File) && output != "-" {
-		return "", usage("%s would replace the program itself; choose another --output FILE", output)
-	}
-	return output, nil
 }
 
 // Help is the rest of npu report --help.

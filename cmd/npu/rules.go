@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -78,13 +77,6 @@ func readRuleFiles(files []string, std streams, c *cli) ([]*npu.Rule, error) {
 		all = append(all, rules...)
 	}
 	return all, nil
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // ruleCheckCmd is npu rules check.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,12 +64,8 @@ func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
 
 func (r *runCmd) options(std streams) (npu.Options, error) {
 	opts := npu.Options{Root: r.Root}
-	for _, add := range []func(*npu.Options) error{r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std), r.optimiserFlags.add, r.dimFlags.add} {
-		if err := add(&opts); err != nil {
-			return opts, err
-		}
-	}
-	return opts, nil
+	err := set(&opts, r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std), r.optimiserFlags.add, r.dimFlags.add)
+	return opts, err
 }
 
 // splitInputs parts NAME=VALUE.
@@ -120,37 +115,6 @@ func (r *runCmd) deliver(std streams, p *npu.Program, outputs map[string]*npu.Te
 	for _, port := range p.Outputs() {
 		fmt.Fprintf(&b, "%s: %s\n", port.Name, npu.FormatTensor(outputs[port.Name]))
 	}
-	_, err := io.WriteString(std.out, b.String())
-	return err
-}
-
-// A jsonTensor is a tensor as --json prints it: data is nested lists; nan, inf
-// and -inf are strings, since JSON has no such numbers.
-type jsonTensor struct {
-	DType string          `json:"dtype"`
-	Shape []int           `json:"shape"`
-	Data  json.RawMessage `json:"data"`
-}
-
-func printJSON(std streams, p *npu.Program, outputs map[string]*npu.Tensor) error {
-	var b strings.Builder
-	b.WriteString("{")
-	for i, port := range p.Outputs() {
-		t := outputs[port.Name]
-		name, err := json.Marshal(port.Name)
-		if err != nil {
-			return err
-		}
-		value, err := json.Marshal(jsonTensor{t.DType.String(), t.Shape, json.RawMessage(npu.TensorJSON(t))})
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(&b, "%s:%s", name, value)
-	}
-	b.WriteString("}\n")
 	_, err := io.WriteString(std.out, b.String())
 	return err
 }

@@ -50,10 +50,8 @@ func (t *testCmd) Run(std streams, c *cli) error {
 
 func (t *testCmd) options(std streams) (npu.TestOptions, error) {
 	opts := npu.TestOptions{Options: npu.Options{Root: t.Root}, Match: t.Match}
-	for _, add := range []func(*npu.Options) error{t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add} {
-		if err := add(&opts.Options); err != nil {
-			return opts, err
-		}
+	if err := set(&opts.Options, t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add); err != nil {
+		return opts, err
 	}
 	level, err := parseLevel(t.Opt)
 	if level != "" {

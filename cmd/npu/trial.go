@@ -29,15 +29,10 @@ func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, 
 	if !(f.Tolerance >= 0 && f.Tolerance <= 1) {
 		return o, usage("--tolerance %v: write a number from 0 to 1", f.Tolerance)
 	}
-	for _, add := range []func(*npu.Options) error{
-		f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.pipelineFlags.add,
-	} {
-		if err := add(&o.Options); err != nil {
-			return o, err
-		}
+	err := set(&o.Options, f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.pipelineFlags.add)
+	if err == nil {
+		o.Inputs, err = splitInputs(f.Input)
 	}
-	var err error
-	o.Inputs, err = splitInputs(f.Input)
 	return o, err
 }
 
@@ -166,10 +161,8 @@ func side(file string, opts npu.Options, flags string, std streams) (npu.Side, e
 		return npu.Side{}, usage("%q: %v", flags, err)
 	}
 	if len(words) > 0 {
-		for _, add := range []func(*npu.Options) error{own.graphFlags.add, own.optimiserFlags.add, own.pipelineFlags.add} {
-			if err := add(&opts); err != nil {
-				return npu.Side{}, err
-			}
+		if err := set(&opts, own.graphFlags.add, own.optimiserFlags.add, own.pipelineFlags.add); err != nil {
+			return npu.Side{}, err
 		}
 	}
 	return npu.Side{Source: sourceOf(file, std), Options: opts}, nil

@@ -25,7 +25,7 @@ class StepModel {
   // named finds the value that a name means in a line: of its own function, else
   // of one around it, else (the parameters in a head) of one that begins there.
   named(i, name) {
-    if (!this.names) this.index_names();
+    if (!this.names) this.indexNames();
     for (let s = this.step.scope[i]; s >= 0; s = this.step.scopes[s]) {
       const found = this.names[s].get(name);
       if (found) return found;
@@ -34,7 +34,7 @@ class StepModel {
     return this.names[next].get(name) || 0;
   }
 
-  index_names() {
+  indexNames() {
     this.names = this.step.scopes.map(() => new Map());
     const { scope, name, value } = this.step.names;
     name.forEach((n, k) => this.names[scope[k]].set(data.texts[n], value[k]));
