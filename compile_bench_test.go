@@ -131,12 +131,12 @@ func TestCompileTime(t *testing.T) {
 		t.Errorf("the encoder has %d values", n)
 	}
 	o, took := optimiseOnce(t, f)
-	if took > 1500*time.Millisecond {
+	if took > 3*time.Second {
 		t.Errorf("an encoder of 3,000 values: %v\n%s", took, o.record.Stats())
 	}
 	for _, g := range largeGraphs {
 		o, took := optimiseOnce(t, g.make(t, 100_000))
-		if took > 40*time.Second {
+		if took > time.Minute {
 			t.Errorf("%s of 100,000 values: %v\n%s", g.name, took, o.record.Stats())
 		}
 	}
