@@ -2,6 +2,7 @@ package passes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir/diag"
@@ -59,6 +60,21 @@ func (o *Options) selected() ([]*Pass, error) {
 		rows = append(rows, p)
 	}
 	return o.until(rows)
+}
+
+// Before are the options of a run that stops before the first time a pass runs,
+// without what watches or limits the run; false: the pass does not run.
+func (o *Options) Before(pass string) (Options, bool) {
+	rows, err := o.selected()
+	if err != nil {
+		return Options{}, false
+	}
+	names := namesOf(rows)
+	at := slices.Index(names, pass)
+	if at < 0 {
+		return Options{}, false
+	}
+	return Options{Passes: names[:at], Rules: o.Rules, Enabled: o.Enabled, FastMath: o.FastMath, MaxBytes: o.MaxBytes}, true
 }
 
 // until cuts the rows behind the last one of the name that is asked for.

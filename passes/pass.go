@@ -63,6 +63,7 @@ func table(tables ...func() []*rewrite.Rule) func(*Options) []*rewrite.Rule {
 		for _, t := range tables {
 			rules = append(rules, t()...)
 		}
+		indexes.Store(&rules[0], newIndex(rules))
 		return rules
 	})
 	return func(*Options) []*rewrite.Rule { return all() }

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"sync"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/passes/rewrite"
 )
@@ -34,18 +36,10 @@ const (
 // them again on what it has become. Values that nothing reads any more are left
 // alone: they are dead code, not work.
 func sweep(f *ir.Func, t *Trace, rules []*rewrite.Rule) {
-	s := &sweeper{f: f, t: t, byRoot: map[*ir.Op][]*rewrite.Rule{}, left: maxMade + madePerValue*len(f.Body)}
-	for _, r := range rules {
-		if !t.allows(r) {
-			continue
-		}
-		for _, op := range r.Roots() {
-			s.byRoot[op] = append(s.byRoot[op], r)
-		}
-	}
-	if len(s.byRoot) == 0 {
+	if len(rules) == 0 {
 		return
 	}
+	s := &sweeper{f: f, t: t, byRoot: indexed(rules), left: maxMade + madePerValue*len(f.Body)}
 	for range maxSweeps {
 		if !s.once() || t.runaway {
 			return
@@ -53,11 +47,37 @@ func sweep(f *ir.Func, t *Trace, rules []*rewrite.Rule) {
 	}
 }
 
+// An index holds rules by the operators that their roots may be of, in order.
+type index map[*ir.Op][]*rewrite.Rule
+
+func newIndex(rules []*rewrite.Rule) index {
+	x := index{}
+	for _, r := range rules {
+		for _, op := range r.Roots() {
+			x[op] = append(x[op], r)
+		}
+	}
+	return x
+}
+
+// indexes keeps those of the compiler's own tables, by the first places of the
+// tables: small graphs, and the bodies of regions, are swept in less time than it
+// takes to make one.
+var indexes sync.Map
+
+// indexed is the index of rules.
+func indexed(rules []*rewrite.Rule) index {
+	if x, ok := indexes.Load(&rules[0]); ok {
+		return x.(index)
+	}
+	return newIndex(rules)
+}
+
 // A sweeper is the state of one sweep.
 type sweeper struct {
 	f       *ir.Func
 	t       *Trace
-	byRoot  map[*ir.Op][]*rewrite.Rule
+	byRoot  index
 	uses    *rewrite.Uses
 	with    map[*ir.Value]*ir.Value // what readers of a rewritten value read
 	body    []*ir.Value             // the new one
@@ -123,8 +143,11 @@ func (s *sweeper) try(v *ir.Value) *rewrite.Change {
 		return nil
 	}
 	for _, r := range rules {
+		if !s.t.takesLiberty(r) {
+			continue
+		}
 		m := r.Find(v, s.uses)
-		if m == nil {
+		if m == nil || !s.t.enabled(r.Name) { // asked last: a match is rare, and a switch a look-up
 			continue
 		}
 		if c := r.Apply(m, s.f.Asserts); c != nil && s.t.apply(r, v, c) {

@@ -75,13 +75,11 @@ func (t *Trace) apply(r *rewrite.Rule, v *ir.Value, c *rewrite.Change) bool {
 	return true
 }
 
-// allows reports whether the options of the run let a rule take part. Who names a
-// pass that runs only then takes its liberties with it.
-func (t *Trace) allows(r *rewrite.Rule) bool {
-	if r.Liberty != "" && !t.Options.FastMath && t.pass.Level != Asked {
-		return false
-	}
-	return t.enabled(r.Name)
+// takesLiberty reports whether the options of the run let a rule take the liberty
+// that it takes, if it takes one. Who names a pass that runs only then takes its
+// liberties with it.
+func (t *Trace) takesLiberty(r *rewrite.Rule) bool {
+	return r.Liberty == "" || t.Options.FastMath || t.pass.Level == Asked
 }
 
 // enabled reports whether no switch is off for a rule.
