@@ -147,16 +147,19 @@ func (b *Builder) replace(n *node, m *Match) *ir.Value {
 	}
 	args := make([]*ir.Value, len(n.args))
 	for i, a := range n.args {
-		args[i] = b.replace(a, m)
+		if a != nil && a.kind != numberNode {
+			args[i] = b.replace(a, m)
+		}
 	}
 	attrs := make([]ir.Lit, len(n.attrs))
 	for i, a := range n.attrs {
 		attrs[i] = m.attr(a, n.op.Attrs[i].Kind)
 	}
+	b.numbers(n, args, attrs, m.Root.Type.DType)
 	return b.With(n.op, args, attrs)
 }
 
-// number is a number of a replacement, in the dtype of the root.
+// number is a number of a replacement, as a constant of dtype d.
 func (b *Builder) number(n number, d tensor.DType) *ir.Value {
 	t, ok := n.tensor(d)
 	if !ok {
@@ -164,6 +167,49 @@ func (b *Builder) number(n number, d tensor.DType) *ir.Value {
 		return nil
 	}
 	return b.Const(t)
+}
+
+// numbers makes the numbers among the operands of a call: of the dtype of the
+// root if the call is legal then, else of that of another operand, as in x < 1.
+func (b *Builder) numbers(n *node, args []*ir.Value, attrs []ir.Lit, root tensor.DType) {
+	if b.failed || !slices.ContainsFunc(n.args, isNumber) {
+		return
+	}
+	d := root
+	for _, other := range append([]*ir.Value{nil}, args...) {
+		if other != nil {
+			d = other.Type.DType
+		}
+		if legalOf(n, args, attrs, d) {
+			break
+		}
+		d = root
+	}
+	for i, a := range n.args {
+		if isNumber(a) {
+			args[i] = b.number(a.number, d)
+		}
+	}
+}
+
+func isNumber(n *node) bool { return n != nil && n.kind == numberNode }
+
+// legalOf reports whether a call is legal if its numbers are of dtype d.
+func legalOf(n *node, args []*ir.Value, attrs []ir.Lit, d tensor.DType) bool {
+	c := ir.Call{Op: n.op, In: make([]ir.Type, len(args)), Known: make([]*tensor.T, len(args)), Attrs: slices.Clone(attrs)}
+	for i, a := range n.args {
+		switch {
+		case isNumber(a):
+			t, ok := a.number.tensor(d)
+			if !ok {
+				return false
+			}
+			c.In[i], c.Known[i] = ir.Type{DType: d, Shape: []ir.Dim{}}, t
+		case args[i] != nil:
+			c.In[i] = args[i].Type
+		}
+	}
+	return ir.InferCall(&c) == nil
 }
 
 func (m *Match) has(op *ir.Op) bool {

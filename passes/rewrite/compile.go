@@ -65,7 +65,7 @@ func (c *compiler) pattern(e syntax.Expr) *Pattern {
 	case root.kind == nameNode:
 		c.fail(e.Span(), "the pattern is a bare name, which every value matches").help("write the operator that the rule is about")
 	case root.kind == numberNode:
-		c.fail(e.Span(), "the pattern is a bare number").help("write the operator that the rule is about")
+		c.fail(e.Span(), "the pattern is a bare constant").help("write the operator that the rule is about")
 	case root.optional && root.args[0].kind == nameNode:
 		c.fail(e.Span(), "the pattern is a bare name when its optional operator is absent, which every value matches")
 	}
@@ -104,12 +104,14 @@ func (c *compiler) node(e syntax.Expr) *node {
 		return c.binary(e)
 	case *syntax.PostfixExpr:
 		return c.postfix(e)
+	case *syntax.BoolLit:
+		return c.counted(&node{kind: numberNode, number: boolean(e.Value)}, e.Span())
 	case *syntax.NumberLit:
-		c.fail(e.Span(), "the number %s fits no dtype", e.Text)
+		c.fail(e.Span(), "the number %s is too large for a rule", e.Text)
 		return nil
 	}
 	c.fail(e.Span(), "%s has no place in a rule", describe(e)).
-		note("patterns are made of operators, lower-case names and numbers")
+		note("patterns are made of operators, lower-case names, numbers, true and false")
 	return nil
 }
 
@@ -132,8 +134,8 @@ func describe(e syntax.Expr) string {
 		return "a list"
 	case *syntax.StringLit:
 		return "a string"
-	case *syntax.BoolLit, *syntax.NoneLit:
-		return "a constant that is no number"
+	case *syntax.NoneLit:
+		return "None"
 	case *syntax.TypeLit:
 		return "a type"
 	case *syntax.IfExpr:

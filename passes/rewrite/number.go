@@ -12,11 +12,20 @@ import (
 )
 
 // A number is one that a rule writes: an integer, which fits any number dtype
-// that can hold it, or a float, which fits float dtypes.
+// that can hold it, a float, which fits float dtypes, or true or false, which fit
+// bool alone.
 type number struct {
 	isFloat bool
+	isBool  bool // then i is 0 or 1
 	i       int64
 	f       float64
+}
+
+func boolean(yes bool) number {
+	if yes {
+		return number{isBool: true, i: 1}
+	}
+	return number{isBool: true}
 }
 
 func (n number) float() float64 {
@@ -27,8 +36,11 @@ func (n number) float() float64 {
 }
 
 func (n number) String() string {
-	if n.isFloat {
+	switch {
+	case n.isFloat:
 		return ir.FloatLit(n.f).String()
+	case n.isBool:
+		return strconv.FormatBool(n.i != 0)
 	}
 	return strconv.FormatInt(n.i, 10)
 }
@@ -37,7 +49,7 @@ func (n number) String() string {
 // exactly, a float rounded to nearest even.
 func (n number) tensor(d tensor.DType) (*tensor.T, bool) {
 	switch {
-	case d == tensor.Bool:
+	case n.isBool != (d == tensor.Bool):
 		return nil, false
 	case d.IsFloat():
 		return tensor.FromFloats(d, nil, []float64{n.float()}), true
@@ -47,8 +59,7 @@ func (n number) tensor(d tensor.DType) (*tensor.T, bool) {
 	return tensor.FromInts(d, nil, []int64{n.i}), true
 }
 
-// truth is the number as a bool, which rules have no word for; nil if it is neither
-// 0 nor 1.
+// truth is what a fill of that number makes of bools; nil if it is neither 0 nor 1.
 func (n number) truth() *tensor.T {
 	if n.isFloat || n.i != 0 && n.i != 1 {
 		return nil
@@ -145,7 +156,7 @@ func (c *compiler) constant(e syntax.Expr) (number, bool) {
 }
 
 func (n number) negated() number {
-	return number{n.isFloat, -n.i, -n.f}
+	return number{isFloat: n.isFloat, i: -n.i, f: -n.f}
 }
 
 // literal reads a number as it is written.
