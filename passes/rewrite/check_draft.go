@@ -152,6 +152,11 @@ func (d *draft) sample(n *node, args []operand) *sampled {
 		c.Attrs = n.op.Defaults()
 	}
 	fit(&c, len(args))
+	for i, a := range args { // most samples end here
+		if a.v != nil && (c.In[i].Absent() || c.In[i].Rank() != a.v.Type.Rank()) {
+			return nil
+		}
+	}
 	m := d.mapping()
 	for i, a := range args {
 		if a.v != nil && !m.learn(c.In[i], a.v.Type) {

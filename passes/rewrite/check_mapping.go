@@ -7,16 +7,43 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// A mapping brings the types of a sample into those of a graph.
+// A mapping brings the types of a sample into those of a graph. It holds a few
+// entries, and one is made for every sample: so these are lists, not maps.
 type mapping struct {
 	style  *style
-	sizes  map[int64]ir.Dim
-	dtypes map[tensor.DType]tensor.DType
+	sizes  pairs[int64, ir.Dim]
+	dtypes pairs[tensor.DType, tensor.DType]
 }
 
-func (s *style) mapping() *mapping {
-	return &mapping{s, map[int64]ir.Dim{}, map[tensor.DType]tensor.DType{}}
+type pairs[K comparable, V any] []struct {
+	key   K
+	value V
 }
+
+func (p pairs[K, V]) of(key K) (V, bool) {
+	for i := range p {
+		if p[i].key == key {
+			return p[i].value, true
+		}
+	}
+	var none V
+	return none, false
+}
+
+func (p *pairs[K, V]) set(key K, value V) {
+	for i := range *p {
+		if (*p)[i].key == key {
+			(*p)[i].value = value
+			return
+		}
+	}
+	*p = append(*p, struct {
+		key   K
+		value V
+	}{key, value})
+}
+
+func (s *style) mapping() *mapping { return &mapping{style: s} }
 
 // learn takes over that an argument of the sampled type has another one; false:
 // it cannot.
@@ -24,13 +51,14 @@ func (m *mapping) learn(sample, actual ir.Type) bool {
 	if sample.Absent() || sample.Rank() != actual.Rank() {
 		return false
 	}
-	if d, ok := m.dtypes[sample.DType]; ok && d != actual.DType {
+	if d, ok := m.dtypes.of(sample.DType); ok && d != actual.DType {
 		return false
 	}
-	m.dtypes[sample.DType] = actual.DType
-	for i, n := range sample.Ints() {
-		if _, ok := m.sizes[int64(n)]; !ok {
-			m.sizes[int64(n)] = actual.Shape[i]
+	m.dtypes.set(sample.DType, actual.DType)
+	for i, d := range sample.Shape {
+		n, _ := d.Const()
+		if _, ok := m.sizes.of(n); !ok {
+			m.sizes.set(n, actual.Shape[i])
 		}
 	}
 	return true
@@ -44,7 +72,7 @@ func (m *mapping) prefer(in []ir.Type, op *ir.Op) {
 	}
 	i := slices.IndexFunc(in, func(t ir.Type) bool { return !t.Absent() && t.DType != tensor.Bool })
 	if i >= 0 && op.Over.Has(m.style.dtype) {
-		m.dtypes[in[i].DType] = m.style.dtype
+		m.dtypes.set(in[i].DType, m.style.dtype)
 	}
 }
 
@@ -53,7 +81,7 @@ func (m *mapping) typ(t ir.Type) ir.Type {
 		return t
 	}
 	out := ir.Type{DType: t.DType, Shape: make([]ir.Dim, t.Rank())}
-	if d, ok := m.dtypes[t.DType]; ok {
+	if d, ok := m.dtypes.of(t.DType); ok {
 		out.DType = d
 	}
 	for i, d := range t.Shape {
@@ -69,14 +97,15 @@ func (m *mapping) dim(d ir.Dim) ir.Dim {
 	if !ok || n < 0 {
 		return d
 	}
-	if to, ok := m.sizes[n]; ok {
+	if to, ok := m.sizes.of(n); ok {
 		return to
 	}
-	m.sizes[n] = d
+	to := d
 	if s := m.style; n > 1 && len(s.sizes) > 0 {
-		m.sizes[n] = ir.N(s.sizes[s.IntN(len(s.sizes))])
+		to = ir.N(s.sizes[s.IntN(len(s.sizes))])
 	}
-	return m.sizes[n]
+	m.sizes.set(n, to)
+	return to
 }
 
 // lit maps the sizes that an attribute holds.
