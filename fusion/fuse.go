@@ -18,7 +18,8 @@ type Fuser struct {
 	named    []*tracker // of the set's rules
 	grown    []*tracker // of the rows of growth
 
-	done map[*ir.Func]bool // bodies of fused regions, which are kernels already
+	done    map[*ir.Func]bool // bodies of fused regions, which are kernels already
+	adapted bool              // the user's rules have the forms that simplification leaves
 }
 
 // New makes a Fuser. Two rules of one name are an error.
@@ -39,6 +40,7 @@ func (u *Fuser) Fuse(f *ir.Func, t *passes.Trace) {
 		return
 	}
 	u.skipKernels(f)
+	u.adapt(t.Options)
 	w := &fusing{Fuser: u, graph: newGraph(f, u.known), trace: t}
 	if u.options.SaveMemory {
 		w.peak = newPeak(w.graph, host(u.options.Device))

@@ -106,6 +106,7 @@ func written(pattern string) []string {
 // since who writes a rule means it.
 type Set struct {
 	rules []*Rule
+	users int // how many of these are the user's: the first ones
 }
 
 // NewSet joins a user's fusions with Rules. Rewrites among them are left out:
@@ -126,6 +127,7 @@ func NewSet(user []*rewrite.Rule) (*Set, diag.List) {
 		seen[r.Name] = r.Pos
 		s.rules = append(s.rules, &Rule{Rule: r, Unit: unitOf(r.Match)})
 	}
+	s.users = len(s.rules)
 	for _, r := range Rules() {
 		if _, replaced := seen[r.Name]; !replaced {
 			s.rules = append(s.rules, r)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/npulang/npu"
@@ -97,6 +98,19 @@ type ruleVerdict struct {
 	Skipped  int    `json:"skipped"`
 	Seed     uint64 `json:"seed"`
 	Counter  string `json:"counterexample"` // empty: there is none
+
+	Fused *ruleFused `json:"fused"` // of a file's fusion; null: nothing is known
+}
+
+// A ruleFused tells what simplification leaves of a fusion's pattern.
+type ruleFused struct {
+	Graphs   int      `json:"graphs"`   // that were simplified
+	Kept     int      `json:"kept"`     // of these, those that the pattern matches as it is written
+	Read     int      `json:"read"`     // those that it matches in one of these
+	Forms    []string `json:"forms"`    // further forms
+	Lost     int      `json:"lost"`     // those that it does not match
+	Rewrites []string `json:"rewrites"` // that made one of these
+	Reason   string   `json:"reason"`   // empty: none is lost
 }
 
 // Run checks the rules one by one.
@@ -105,10 +119,14 @@ func (k *ruleCheckCmd) Run(std streams, c *cli) error {
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(checkGC)
 	verdicts := []ruleVerdict{}
 	for _, r := range rules {
 		std.progress.start("checking " + r.Name)
 		v := k.check(r)
+		if k.File != "" {
+			v.Fused = fusedAs(r, rules)
+		}
 		verdicts = append(verdicts, v)
 		if !k.JSON {
 			std.progress.stop()
@@ -132,6 +150,10 @@ func (k *ruleCheckCmd) Run(std streams, c *cli) error {
 	}
 	return err
 }
+
+// checkGC lets the heap grow more than usual: a check makes a hundred thousand
+// small graphs and throws them away.
+const checkGC = 400
 
 // rules are those to check.
 func (k *ruleCheckCmd) rules(std streams, c *cli) ([]*npu.Rule, error) {
@@ -168,7 +190,7 @@ func (k *ruleCheckCmd) check(r *npu.Rule) ruleVerdict {
 		return ruleVerdict{Name: r.Name, Result: liberty, Seed: k.Seed}
 	}
 	v := npu.CheckRule(r, k.Seed)
-	out := ruleVerdict{r.Name, string(v.Result()), v.Cases, v.Matched, v.Compared, v.Skipped, k.Seed, ""}
+	out := ruleVerdict{Name: r.Name, Result: string(v.Result()), Graphs: v.Cases, Matched: v.Matched, Compared: v.Compared, Skipped: v.Skipped, Seed: k.Seed}
 	if v.Counter != nil {
 		out.Counter = v.Counter.String()
 	}
@@ -190,7 +212,37 @@ func (v *ruleVerdict) text() string {
 	for text := range strings.Lines(v.Counter) {
 		line += "    " + text
 	}
-	return line
+	return line + v.Fused.text()
+}
+
+// fusedAs finds out what simplification leaves of a fusion, the rewrites beside it
+// among the rules that simplify; nil: that is not known.
+func fusedAs(r *npu.Rule, rules []*npu.Rule) *ruleFused {
+	s := (&npu.Options{Rules: rules}).Survive(r)
+	if s.Graphs == 0 {
+		return nil
+	}
+	f := &ruleFused{Graphs: s.Graphs, Kept: s.Kept, Read: s.Read, Lost: s.Lost, Forms: []string{}, Rewrites: append([]string{}, s.Rewrites...), Reason: s.Reason()}
+	for _, p := range s.Forms {
+		f.Forms = append(f.Forms, p.String())
+	}
+	return f
+}
+
+// text is a line if simplification changes the pattern; that it does so where a
+// size is 1, or an operand constant, is not worth one.
+func (f *ruleFused) text() string {
+	switch {
+	case f == nil || len(f.Forms) == 0 && f.Lost < f.Graphs/4:
+		return ""
+	case f.Lost == f.Graphs:
+		return fmt.Sprintf("    never found: %s\n", f.Reason)
+	}
+	line := fmt.Sprintf("    once simplified, found in %d of %s", f.Kept+f.Read, plural(f.Graphs, "graph"))
+	if len(f.Forms) > 0 {
+		line += ", also as " + strings.Join(f.Forms, ", ")
+	}
+	return line + "\n"
 }
 
 // total sums the results up.

@@ -35,6 +35,10 @@
 // does not assert yet: a rewrite never adds a way to fail. Which matches are
 // rewritten, and in what order, is the passes' business.
 //
+// Instances are small graphs that a rule matches, and Read makes a pattern again of
+// what passes have made of one: so a user's fusion is found in a graph that has
+// been simplified.
+//
 // Check tests a rule on random graphs that its pattern fits, and shows a small one
 // on which its sides differ.
 package rewrite

@@ -41,6 +41,15 @@ func (m *Match) Attr(name string) (ir.Lit, bool) {
 	return ir.None, false
 }
 
+// Ops lists the operators of Inside.
+func (m *Match) Ops() []*ir.Op {
+	var out []*ir.Op
+	for _, v := range m.Inside {
+		out = append(out, v.Op)
+	}
+	return out
+}
+
 func (p *Pattern) id(text string) int {
 	for i := range p.names {
 		if p.names[i].text == text {

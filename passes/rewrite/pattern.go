@@ -13,6 +13,10 @@ import (
 type Pattern struct {
 	root  *node
 	names []name // by id
+
+	// Of a form that was read of an example:
+	of    *Pattern // of which it is a form
+	kinds []string // what names may stand for, as Match.kinds tells
 }
 
 // A name is a lower-case name of a pattern.

@@ -97,7 +97,7 @@ func (r *Rule) Find(v *ir.Value, uses *Uses) *Match {
 
 func (r *Rule) find(p *Pattern, v *ir.Value, uses *Uses) *Match {
 	return p.find(v, uses, func(m *Match) bool {
-		return m.firstResults() && m.alike() && (!r.Fusion() && !r.Closed || m.Closed()) && r.holds(m)
+		return p.takes(m) && m.firstResults() && m.alike() && (!r.Fusion() && !r.Closed || m.Closed()) && r.holds(m)
 	})
 }
 
@@ -105,7 +105,7 @@ func (r *Rule) find(p *Pattern, v *ir.Value, uses *Uses) *Match {
 // a report of refused matches asks for.
 func (r *Rule) FindOpen(v *ir.Value, uses *Uses) *Match {
 	for _, p := range r.Forms() {
-		if m := p.find(v, uses, func(m *Match) bool { return m.firstResults() && r.holds(m) }); m != nil {
+		if m := p.find(v, uses, func(m *Match) bool { return p.takes(m) && m.firstResults() && r.holds(m) }); m != nil {
 			return m
 		}
 	}
