@@ -103,7 +103,7 @@ func (c *compilation) passOptions() (passes.Options, *fusion.Fuser, error) {
 	if err := ds.Err(); err != nil {
 		return passes.Options{}, nil, err
 	}
-	rules, _ := fo.Rewrites(fo.Rules)
+	rules := fo.Rewrites(fo.Rules)
 	rules = slices.DeleteFunc(rules, func(r *Rule) bool { return c.unproved[r] })
 	return passes.Options{
 		Level: level, Passes: c.opts.Passes, Until: c.opts.After, Fuel: c.opts.Fuel,

@@ -100,13 +100,11 @@ func (w *fusing) name(v *ir.Value) string {
 	return w.names[v]
 }
 
-// effect counts a region for the rule that made it.
+// effect counts a region for the rule that made it. Growth has counted what it
+// joined.
 func (w *fusing) effect(root int32) {
-	r := w.groups[root].rule
-	for i, x := range w.set.rules {
-		if x == r {
-			w.Fuser.named[i].Effects++
-		}
+	if w.groups[root].rule != nil {
+		w.trackerOf(root).Effects++
 	}
 }
 

@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -107,19 +108,14 @@ func TestDuplicateNames(t *testing.T) {
 	}
 }
 
-// TestTable: names are unique, also across the two tables, and each row says what
-// it is.
-func TestTable(t *testing.T) {
-	seen := map[string]bool{}
-	for _, name := range Names() {
-		if seen[name] || name == "" {
-			t.Errorf("two rules are named %q", name)
+// writeStatus shows a status as text.
+func writeStatus(b *strings.Builder, s Status) {
+	fmt.Fprintf(b, "%s: enabled %t, matches %d, effects %d\n", s.Rule, s.Enabled, s.Matches, s.Effects)
+	for _, r := range s.Refused {
+		fmt.Fprintf(b, "  %s", r.Value)
+		if r.Count > 1 {
+			fmt.Fprintf(b, " and %d more", r.Count-1)
 		}
-		seen[name] = true
-	}
-	for _, r := range Rules() {
-		if r.Doc == "" || !r.Fusion() || !r.Safe {
-			t.Errorf("%s: the row is not complete", r.Name)
-		}
+		fmt.Fprintf(b, "  %s: %s\n", r.Code, r.Detail)
 	}
 }

@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 )
@@ -228,19 +229,10 @@ func (w *fusing) readElsewhere(p *pair) *reason {
 			return &reason{"shared-value", w.name(x.v) + " is a result"}
 		}
 		for _, r := range x.readers {
-			if w.group(r) != at && w.group(r) != w.group(p.from) && !contains(p.via, r) {
+			if w.group(r) != at && w.group(r) != w.group(p.from) && !slices.Contains(p.via, r) {
 				return &reason{"shared-value", fmt.Sprintf("%s reads %s too", w.vals[r].v.Op.Name, w.name(x.v))}
 			}
 		}
 	}
 	return nil
-}
-
-func contains(ids []int32, id int32) bool {
-	for _, x := range ids {
-		if x == id {
-			return true
-		}
-	}
-	return false
 }

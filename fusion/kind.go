@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/ir"
 )
 
@@ -81,12 +83,7 @@ func reduceKind(v *ir.Value) kind {
 }
 
 func hasAttr(op *ir.Op, name string) bool {
-	for _, a := range op.Attrs {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(op.Attrs, func(a ir.Attr) bool { return a.Name == name })
 }
 
 // lastAxis reports whether an axis, or a list of them, is the last one alone. No

@@ -175,8 +175,8 @@ func (o *outliner) stand(v, of *ir.Value) {
 	o.body = append(o.body, v)
 }
 
-// unitOf is the unit that runs a group: the rule's, else the cube's if it holds a
-// product.
+// unitOf is the unit that runs a group: the cube if it holds a product, else the
+// rule's.
 func (g *graph) unitOf(root int32) ir.Unit {
 	t := &g.groups[root].traits
 	switch {
@@ -193,6 +193,6 @@ func (g *graph) dropUnread() {
 	readers := g.f.Readers()
 	g.f.Body = slices.DeleteFunc(g.f.Body, func(v *ir.Value) bool {
 		id, old := g.number[v]
-		return old && v.Op == ir.Const && small(v) && readers[v] == 0 && (len(g.vals[id].readers) > 0)
+		return old && v.Op == ir.Const && small(v) && readers[v] == 0 && len(g.vals[id].readers) > 0
 	})
 }

@@ -1,6 +1,9 @@
 package fusion
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Where memory has priority, no region may raise the largest sum of bytes that
 // are live at once, in the order of the list. One kernel holds what all its parts
@@ -14,7 +17,8 @@ import "fmt"
 // Merges are judged one by one against the peak of the list as it was; whether
 // they keep to it all together is counted at the end, and regions are given up
 // until they do. On the host a region runs operator by operator, and its inner
-// values take memory too.
+// values take memory too. Counted is what is live; that a planner cannot always lay
+// it out without gaps is its own affair.
 
 // A memory is what values take over the steps of a list.
 type memory struct {
@@ -181,7 +185,7 @@ func (w *fusing) raises(m *merge) *reason {
 	for _, p := range m.parts {
 		for _, e := range w.groups[p].ins.list {
 			b := w.peak.base[e.key]
-			if w.peak.planned(b) && !contains(m.parts, w.groupOf(b)) && w.peak.last[b] < last {
+			if w.peak.planned(b) && !slices.Contains(m.parts, w.groupOf(b)) && w.peak.last[b] < last {
 				adds += w.peak.bytes(b)
 				from = min(from, w.peak.last[b]+1)
 			}
@@ -210,15 +214,7 @@ func (p *peak) lastStep(parts []int32) int {
 // within reports whether only parts read a value.
 func (w *fusing) within(value int32, parts []int32) bool {
 	x := &w.vals[value]
-	if x.result {
-		return false
-	}
-	for _, r := range x.readers {
-		if !contains(parts, w.group(r)) {
-			return false
-		}
-	}
-	return true
+	return !x.result && !slices.ContainsFunc(x.readers, func(r int32) bool { return !slices.Contains(parts, w.group(r)) })
 }
 
 // maxGivenUp bounds how many regions are given up one by one; then all are.

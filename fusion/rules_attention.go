@@ -92,7 +92,7 @@ func several(m *rewrite.Match) bool { return len(m.Inside) > 1 }
 func scoresKept(m *rewrite.Match) bool {
 	for _, v := range m.Inside {
 		for i, a := range v.Args {
-			scored := v.Op.Class == ir.Elementwise && inside(m, a) && !(v.Op == choose && i == 0)
+			scored := v.Op.Class == ir.Elementwise && inside(m, a) && !(v.Op == ir.Where && i == 0)
 			if scored && !ir.SameShape(a.Type.Shape, v.Type.Shape) {
 				return false
 			}
@@ -101,8 +101,6 @@ func scoresKept(m *rewrite.Match) bool {
 	return true
 }
 
-var choose = ir.Lookup("where")
-
 // halves asks that the two slices of a rotary embedding part the last axis in the
 // middle, the negated one from there on.
 func halves(m *rewrite.Match) bool {
@@ -110,7 +108,7 @@ func halves(m *rewrite.Match) bool {
 	if !written {
 		return true // the operator
 	}
-	i := slices.IndexFunc(m.Inside, func(v *ir.Value) bool { return v.Op == ir.Lookup("concat") })
+	i := slices.IndexFunc(m.Inside, func(v *ir.Value) bool { return v.Op == ir.Concat })
 	concat := m.Inside[i]
 	rank := concat.Type.Rank()
 	last := concat.Type.Shape[rank-1]

@@ -85,7 +85,7 @@ func (s *sorter) begins(id int32) bool {
 	return owner == none || owner == id && s.unit[id] == id && s.wait[id] == 0
 }
 
-// OpenSteps is a heap of steps by their place in the old body.
+// openSteps is a heap of steps by their place in the old body.
 type openSteps []int32
 
 func (h openSteps) Len() int           { return len(h) }

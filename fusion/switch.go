@@ -17,19 +17,13 @@ func (o *Options) enabled(r *rewrite.Rule) (yes bool, code string) {
 	return true, ""
 }
 
-// Rewrites picks those of a user's rewrites that take part. The others are told
-// why not.
-func (o *Options) Rewrites(rules []*rewrite.Rule) (on []*rewrite.Rule, off map[*rewrite.Rule]string) {
-	off = map[*rewrite.Rule]string{}
+// Rewrites picks those of a user's rewrites that take part.
+func (o *Options) Rewrites(rules []*rewrite.Rule) []*rewrite.Rule {
+	var on []*rewrite.Rule
 	for _, r := range rules {
-		if r.Fusion() {
-			continue
-		}
-		if yes, code := o.enabled(r); yes {
+		if yes, _ := o.enabled(r); yes && !r.Fusion() {
 			on = append(on, r)
-		} else {
-			off[r] = code
 		}
 	}
-	return on, off
+	return on
 }

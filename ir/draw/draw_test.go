@@ -156,3 +156,20 @@ func TestEscapes(t *testing.T) {
 		t.Errorf("want %s in\n%s", want, dot)
 	}
 }
+
+// The two forms of pictures have one set of colours.
+func TestColours(t *testing.T) {
+	for unit, c := range fills {
+		if row := fmt.Sprintf(".graph .%s > rect { fill: %s; stroke: %s }\n", unit, c[0], c[1]); !strings.Contains(Style, row) {
+			t.Errorf("the style sheet lacks %s", row)
+		}
+	}
+	for _, k := range []kind{weight, constant} {
+		if !strings.Contains(looks[k], `fillcolor="#f2f0e6", color="#b8b296"`) {
+			t.Errorf("%s has other colours than in the style sheet: %s", kindNames[k], looks[k])
+		}
+	}
+	if !strings.Contains(Style, ".graph .weight > rect, .graph .const > rect { fill: #f2f0e6; stroke: #b8b296 }\n") {
+		t.Error("the style sheet has other colours for weights")
+	}
+}

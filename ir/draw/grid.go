@@ -1,6 +1,9 @@
 package draw
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+)
 
 // A grid is the boxes in rows, with waypoints where links pass rows. Its items
 // are the boxes, then the waypoints.
@@ -76,16 +79,9 @@ type linkBundle struct {
 
 // bundle gathers links that leave together, those that pass the fewest rows first.
 func bundle(boxes []box, links []link) []linkBundle {
-	sorted := append([]link(nil), links...)
-	sort.SliceStable(sorted, func(i, j int) bool {
-		a, b := sorted[i], sorted[j]
-		if a.from != b.from {
-			return a.from < b.from
-		}
-		if a.leave != b.leave {
-			return a.leave < b.leave
-		}
-		return boxes[a.to].row < boxes[b.to].row
+	sorted := slices.Clone(links)
+	slices.SortStableFunc(sorted, func(a, b link) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.leave, b.leave), cmp.Compare(boxes[a.to].row, boxes[b.to].row))
 	})
 	var bundles []linkBundle
 	for i := 0; i < len(sorted); {
@@ -94,7 +90,7 @@ func bundle(boxes []box, links []link) []linkBundle {
 		}
 		bundles = append(bundles, linkBundle{sorted[begin:i], boxes[sorted[i-1].to].row - boxes[sorted[begin].from].row})
 	}
-	sort.SliceStable(bundles, func(i, j int) bool { return bundles[i].span < bundles[j].span })
+	slices.SortStableFunc(bundles, func(a, b linkBundle) int { return cmp.Compare(a.span, b.span) })
 	return bundles
 }
 

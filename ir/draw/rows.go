@@ -1,6 +1,9 @@
 package draw
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+)
 
 // A box is what the layout knows of a node. The middle of its upper edge is at
 // x, y.
@@ -69,16 +72,16 @@ func degrees(boxes []box, links []link) (readers, reads []int) {
 // byTo orders links by where they lead, and those by where they come from: what
 // a box reads is known before its turn.
 func byTo(links []link) []link {
-	sorted := append([]link(nil), links...)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].to < sorted[j].to })
+	sorted := slices.Clone(links)
+	slices.SortStableFunc(sorted, func(a, b link) int { return cmp.Compare(a.to, b.to) })
 	return sorted
 }
 
 // lower moves boxes down to their first reader where that makes no more lines
 // longer than shorter: weights stand beside what they are multiplied with.
 func lower(boxes []box, links []link, readers, reads []int) {
-	sorted := append([]link(nil), links...)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].from > sorted[j].from })
+	sorted := slices.Clone(links)
+	slices.SortStableFunc(sorted, func(a, b link) int { return cmp.Compare(b.from, a.from) })
 	for i := 0; i < len(sorted); {
 		from := sorted[i].from
 		nearest := boxes[sorted[i].to].row
