@@ -12,7 +12,7 @@ import (
 type RuleSummary struct {
 	Name        string   `json:"name"`
 	Kind        string   `json:"kind"` // rewrite, fusion, growth (of fused regions) or code (of a pass)
-	Pass        string   `json:"pass"` // that applies it
+	Pass        string   `json:"pass"` // that applies it first
 	Doc         string   `json:"doc"`
 	Patterns    []string `json:"patterns"`    // the forms that it matches, in the language
 	Replacement string   `json:"replacement"` // of a rewrite; empty if it is built in Go
@@ -26,7 +26,7 @@ type RuleSummary struct {
 }
 
 // Rules lists the rules in the order in which they are tried: rewrites by the
-// passes that apply them, then fusions by their priority, then the growth of
+// first pass that applies them, then fusions by their priority, then the growth of
 // regions. A user's rules come before npu's own of the same kind, as they do in a
 // compilation.
 func Rules(user []*Rule) []RuleSummary {
@@ -45,11 +45,22 @@ func ofPass(p *passes.Pass, user []*Rule) []RuleSummary {
 	case p.Name == fusionPass:
 		return append(append(summaries(user, p.Name, true), summaries(ownFusions(), p.Name, true)...), growth()...)
 	case p.Rules != nil:
-		return summaries(p.Rules(&passes.Options{}), p.Name, false)
+		return summaries(firstIn(p.Name), p.Name, false)
 	case slices.Contains(passes.RuleNames(), p.Name):
 		return []RuleSummary{{Name: p.Name, Kind: "code", Pass: p.Name, Doc: p.Doc, Patterns: []string{}, Where: []string{}, Safe: true}}
 	}
 	return nil
+}
+
+// firstIn lists npu's own rewrites that no pass before this one applies.
+func firstIn(pass string) []*Rule {
+	var rules []*Rule
+	for _, row := range passes.Rules() {
+		if row.Pass == pass {
+			rules = append(rules, row.Rule)
+		}
+	}
+	return rules
 }
 
 // The passes that apply a user's rules.

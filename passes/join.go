@@ -151,37 +151,43 @@ func (j *joiner) join(g []*side, with map[*ir.Value]*ir.Value) []*ir.Value {
 	}
 	made := &ir.Func{}
 	weight := j.constant(made, weights, columns)
-	bias := (*ir.Value)(nil)
+	var bias *ir.Value
 	if first.bias != nil {
 		bias = j.constant(made, biases, 0)
 	}
 	if weight == nil || first.bias != nil && bias == nil {
 		return nil
 	}
-	whole := product(made, first, weight, bias)
-	if whole == nil {
-		return nil
-	}
-	at := 0
-	for _, s := range g {
-		n := s.weight.Shape[columns]
-		part := columnsOf(made, whole, at, at+n)
-		if part == nil || !part.Type.Equal(s.out.Type) {
-			return nil
-		}
-		part.Name = s.out.Name
-		at += n
-	}
-	if !j.t.Rewrite("join-products", first.product) {
+	parts := partsOfAll(made, product(made, first, weight, bias), g, columns)
+	if parts == nil || !j.t.Rewrite("join-products", first.product) {
 		return nil
 	}
 	dress(made, first.product)
-	parts := made.Body[len(made.Body)-len(g):]
 	for i, s := range g {
-		parts[i].Pos = s.out.Pos
+		parts[i].Name, parts[i].Pos = s.out.Name, s.out.Pos
 		with[s.out] = parts[i]
 	}
 	return made.Body
+}
+
+// partsOfAll slices the product of all sides, whose columns are an axis of their
+// weights; nil if a part is not of the type of its side.
+func partsOfAll(f *ir.Func, whole *ir.Value, g []*side, columns int) []*ir.Value {
+	if whole == nil {
+		return nil
+	}
+	var parts []*ir.Value
+	at := 0
+	for _, s := range g {
+		n := s.weight.Shape[columns]
+		part := columnsOf(f, whole, at, at+n)
+		if part == nil || !part.Type.Equal(s.out.Type) {
+			return nil
+		}
+		parts = append(parts, part)
+		at += n
+	}
+	return parts
 }
 
 // constant joins tensors along an axis, within the bounds of folding; nil if

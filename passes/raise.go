@@ -43,6 +43,24 @@ var raiseRules = sync.OnceValue(func() []*rewrite.Rule {
 	return slices.Concat(activationForms(), softmaxForms(), normForms(), channelNormForms(), attentionForms(), ropeForms(), embeddingForms())
 })
 
+// embeddingForms take the row of a table for each index.
+//
+//	%0 = gather %table, %ids {axis=0}   =>   %0 = embedding %table, %ids
+//
+// Both read the same rows and refuse the same indices. A table is a float matrix
+// from which more than one row is taken: a single row is a slice.
+func embeddingForms() []*rewrite.Rule {
+	return []*rewrite.Rule{
+		guarded(rewrite.Own("raise-embedding", "the rows of a table",
+			"gather(x, i, axis=0)  =>  embedding(x, i)"), isTable),
+	}
+}
+
+func isTable(m *rewrite.Match) bool {
+	x := m.Value("x")
+	return x.Type.Rank() == 2 && x.Type.DType.IsFloat() && m.Value("i").Type.Rank() > 0
+}
+
 // raised makes the rule of an operator of one argument, x, by its forms.
 func raised(name, doc, operator string, forms ...string) *rewrite.Rule {
 	return closed(roughly(rewrite.Own(name, doc, forms[0]+"  =>  "+operator).Or(forms[1:]...)))
