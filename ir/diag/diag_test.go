@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -191,6 +192,30 @@ func TestSort(t *testing.T) {
 	}
 	if got != "123456" {
 		t.Errorf("sorted to %s, want 123456", got)
+	}
+}
+
+// In a text of one long line columns are found without counting from its beginning
+// each time, and are the same: characters of several bytes, and bytes that are none.
+func TestLongLines(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("x", 5000), strings.Repeat("\u00e9x\xff", 3000), "a\n" + strings.Repeat("\u4e16", 4000) + "\nb\r\n" + strings.Repeat("yz", 1025),
+	} {
+		long := NewSource("long.npu", text)
+		plain := &Source{Name: "long.npu", Text: text} // counts
+		for at := 0; at <= len(text); at += 1 + len(text)/997 {
+			if got, want := (Span{long, at, at}).Loc(), (Span{plain, at, at}).Loc(); got != want {
+				t.Fatalf("offset %d of %d is at %v, want %v", at, len(text), got, want)
+			}
+		}
+	}
+	var wrong List
+	one := NewSource("wrong.npu", strings.Repeat("wrong ", 200_000))
+	for at := 0; at < len(one.Text); at += 6 {
+		wrong = append(wrong, &Diagnostic{Span: Span{one, at, at + 5}, Message: "no"})
+	}
+	if start := time.Now(); len(wrong.Sort()) != len(wrong) || time.Since(start) > 20*time.Second {
+		t.Errorf("sorting %d diagnostics takes %v", len(wrong), time.Since(start))
 	}
 }
 

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,11 +18,49 @@ type Source struct {
 	FirstLine int // line number of the text's first line; 0 means 1
 
 	lines []int // byte offset of each line's start
+	marks []int // byte offset of every markEvery-th character; nil: no line is long
 }
+
+// markEvery is how many characters at most are counted to find a column.
+const markEvery = 1 << 10
 
 // NewSource names a text. The text is taken as it is.
 func NewSource(name, text string) *Source {
-	return &Source{Name: name, Text: text, lines: lineStarts(text)}
+	s := &Source{Name: name, Text: text, lines: lineStarts(text)}
+	if slices.ContainsFunc(s.lines, func(start int) bool {
+		return len(text)-start > markEvery && strings.IndexByte(text[start:start+markEvery], '\n') < 0
+	}) {
+		s.marks = marksOf(text)
+	}
+	return s
+}
+
+// marksOf lets columns be found in a text of one line, of which much may be wrong,
+// without counting from the beginning for each.
+func marksOf(text string) []int {
+	marks := make([]int, 0, 1+len(text)/markEvery)
+	n := 0
+	for i := range text {
+		if n%markEvery == 0 {
+			marks = append(marks, i)
+		}
+		n++
+	}
+	return marks
+}
+
+// column counts the characters from the start of a line to an offset, from 1.
+func (s *Source) column(start, offset int) int {
+	if offset-start <= markEvery || s.marks == nil {
+		return 1 + utf8.RuneCountInString(s.Text[start:offset])
+	}
+	return 1 + s.characters(offset) - s.characters(start)
+}
+
+// characters counts those before an offset.
+func (s *Source) characters(offset int) int {
+	mark := sort.SearchInts(s.marks, offset+1) - 1
+	return mark*markEvery + utf8.RuneCountInString(s.Text[s.marks[mark]:offset])
 }
 
 func lineStarts(text string) []int {
@@ -139,7 +178,7 @@ func (s Span) at(offset int) Loc {
 	offset = clamp(offset, len(s.Src.Text))
 	line := s.Src.lineOf(offset)
 	start, _ := s.Src.line(line)
-	return Loc{s.Src.Name, s.Src.number(line), 1 + utf8.RuneCountInString(s.Src.Text[start:offset])}
+	return Loc{s.Src.Name, s.Src.number(line), s.Src.column(start, offset)}
 }
 
 // To returns the span from the start of s to the end of t.
