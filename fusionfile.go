@@ -66,7 +66,7 @@ type FusionSwitch struct {
 // said twice are errors, all of which are reported; whether the rules exist is
 // checked by Compile, which knows those of the script.
 func ReadFusionSwitch(r io.Reader, name string) (*FusionSwitch, error) {
-	b, err := readBounded(name, r, maxSwitch)
+	b, err := readBounded(name, r, maxSwitch, "a switch file only names rules; check that this is the one that you mean")
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
@@ -186,6 +186,9 @@ func (f *switchFile) object(fields map[string]func()) bool {
 	return err == nil || f.broken(end.span, err)
 }
 
+// switchAll stands for all rules in a switch file.
+const switchAll = "ALL"
+
 // entry reads the switch of one rule, or of all.
 func (f *switchFile) entry(at diag.Span, name string) bool {
 	v, err := f.next()
@@ -198,7 +201,7 @@ func (f *switchFile) entry(at diag.Span, name string) bool {
 		_, deep := v.value.(json.Delim)
 		return !deep
 	}
-	if name == "ALL" {
+	if name == switchAll {
 		f.out.Mode = map[bool]FusionMode{true: FuseAll, false: FuseNone}[on]
 		return true
 	}

@@ -51,6 +51,7 @@ func TestFusionSwitch(t *testing.T) {
 		`{"Switch": {"GraphFusion": {"ALL": ["on"]}}}`,
 		`{"Switch": {"GraphFusion": {"ALL": "on", "ALL": "off"}}}`,
 		`{"Switch": {"GraphFusion": {"ALL": "on"}, "UBFusion": {}}}`,
+		`{"Switch": {"GraphFusion": {"": "on", "two words": "on"}}}`,
 		`{"switch": {}}`,
 		`{"Switch": "on"}`,
 		`[]`, ``, `{`, `{"Switch"`, `{"Switch": {"GraphFusion": {"ALL" "on"}}}`,

@@ -3,6 +3,9 @@ package npu
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/npulang/npu/fusion"
 	"github.com/npulang/npu/ir"
@@ -122,16 +125,30 @@ func (c *compilation) checkSwitches() error {
 		return Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown fusion mode %q", c.opts.Fusion), Helps: []string{"modes are none, all_safe and all"}}}
 	}
 	names := ruleNames(c.rules())
+	candidates := append(modeNames(), names...)
 	var ds Diagnostics
 	for _, name := range sortedKeys(c.opts.Switches) {
 		if slices.Contains(names, name) {
 			continue
 		}
-		d := &Diagnostic{Code: "unknown-name", Span: c.opts.places[name], Message: "there is no rule named " + name, Notes: []string{"npu rules lists the rules"}}
-		suggest(d, name, append(modeNames(), names...))
+		d := &Diagnostic{Code: "unknown-name", Span: c.opts.places[name], Message: "there is no rule named " + asWord(name), Notes: []string{"npu rules lists the rules"}}
+		if slices.Contains(modeNames(), name) {
+			d.Helps = []string{name + " is a mode, which switches many rules and takes no sign"}
+		} else {
+			suggest(d, name, candidates)
+		}
 		ds = append(ds, d)
 	}
 	return ds.Sort().Err()
+}
+
+// asWord is a name as it stands in a message: in quotes if it is none.
+func asWord(name string) string {
+	isLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }
+	if name == "" || strings.TrimLeftFunc(name, isLetter) != "" {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // modeNames are the fusion modes as text.

@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir/diag"
@@ -61,12 +62,19 @@ func firstLine(s diag.Span) diag.Span {
 	return s
 }
 
-// repeated reports rules that have the name of one before them.
+// repeated reports rules that have the name of one before them, or one that no switch
+// could name. The names of npu's own rules are free: a user's is tried before them.
 func repeated(rules []*Rule) Diagnostics {
 	var ds Diagnostics
 	first := map[string]*Rule{}
 	for _, r := range rules {
 		f := first[r.Name]
+		if r.Name == switchAll || slices.Contains(modeNames(), r.Name) {
+			d := ruleDiagnostic(r, "duplicate-name", fmt.Sprintf("%s is what switches call many rules, and cannot name one", r.Name))
+			d.Helps = []string{"choose another name"}
+			ds = append(ds, d)
+			continue
+		}
 		if f == nil {
 			first[r.Name] = r
 			continue

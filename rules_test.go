@@ -26,6 +26,8 @@ func TestParseRules(t *testing.T) {
 		{"not only rules", npu.ParseRules, script, "r.npu:6:1: error: a file of rules holds rewrites and fusions only [bad-file]"},
 		{"IR", npu.ParseRules, "func @f(%x: f32[2]) -> f32[2] {\n  return %x\n}\n", "r.npu: error: the file holds a program and no rules [bad-file]"},
 		{"twice", npu.ParseRules, doubled + doubled, "r.npu:5:9: error: two rules are named double [duplicate-name]"},
+		{"named as a mode", npu.ParseRules, "rewrite all_safe {\n    x + x  =>  x * 2\n}\n", "r.npu:1:9: error: all_safe is what switches call many rules, and cannot name one [duplicate-name]"},
+		{"named as all", npu.ParseRules, "rewrite ALL {\n    x + x  =>  x * 2\n}\n", "r.npu:1:9: error: ALL is what switches call many rules, and cannot name one [duplicate-name]"},
 		{"wrong", npu.ParseRules, "rewrite r {\n    x + x  =>  y\n}\n", "r.npu:2:16: error: the pattern does not bind the name y [bad-rule]"},
 		{"syntax", npu.ScriptRules, "rewrite r {\n    x +\n}\n", "r.npu:3:1: error: "},
 	} {

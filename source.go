@@ -82,12 +82,12 @@ func openStream(name string, r io.Reader, compiled func(io.Reader) (*bytecode.Fi
 		f, err := compiled(r)
 		return &text{name: name, file: f}, inFile(name, err)
 	}
-	b, err := readBounded(name, r, maxSource)
+	b, err := readBounded(name, r, maxSource, "keep large values in a weights file or a .npy file")
 	return onDisk(name, string(b)), err
 }
 
 func readCompiled(name string, r io.Reader) (*bytecode.File, error) {
-	b, err := readBounded(name, r, maxStream())
+	b, err := readBounded(name, r, maxStream(), streamHelp)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +106,18 @@ func inFile(name string, err error) error {
 }
 
 // readBounded reads a stream that may have at most so many bytes: a device or
-// a pipe may never end.
-func readBounded(name string, r io.Reader, most int64) ([]byte, error) {
+// a pipe may never end. The help is what to do if it has more.
+func readBounded(name string, r io.Reader, most int64, help string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
 		return nil, Diagnostics{{Code: "limit", Loc: diag.Loc{File: name}, Message: fmt.Sprintf("the file is larger than %d MiB", most>>20),
-			Helps: []string{"keep large values in a weights file or a .npy file"}}}
+			Helps: []string{help}}}
 	}
 	return b, err
 }
+
+// streamHelp is what to do about data that are larger than a stream may be.
+const streamHelp = "give the name of the file, which is not read through a pipe"
 
 // maxStream bounds data that come as a stream, whose size is known only at the
 // end: reading it may take several times as much.
@@ -137,7 +140,7 @@ func readFile(path string) ([]byte, error) {
 	case info.Mode().IsRegular():
 		return os.ReadFile(path) // allocates once
 	}
-	return readBounded(path, f, maxStream())
+	return readBounded(path, f, maxStream(), streamHelp)
 }
 
 // readNamed reads a file that a script names. The writer of a script is not

@@ -43,7 +43,7 @@ type weightsReader struct {
 }
 
 func (w weightsReader) open() (*weights.Set, error) {
-	b, err := readBounded(w.name, w.r, maxStream())
+	b, err := readBounded(w.name, w.r, maxStream(), streamHelp)
 	if err != nil {
 		return nil, err
 	}
