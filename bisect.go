@@ -26,7 +26,7 @@ func Bisect(src Source, opts TrialOptions) (*Bisection, error) {
 	defer t.close()
 	want, err := t.expected()
 	if err != nil {
-		return nil, asDiagnostics(runError(err))
+		return nil, excerpt(t.base.script, asDiagnostics(runError(err)))
 	}
 	s := &bisecting{t, want}
 	whole, err := t.compile(opts.Fuel)

@@ -2,7 +2,7 @@ package npu
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/passes/rewrite"
@@ -107,17 +107,16 @@ func (c *compared) see(v *ir.Value, out []*Tensor) {
 
 // sameInputs refuses programs that do not take the same inputs.
 func (c *compared) sameInputs(d *compared) error {
-	type port struct{ name, typ string }
-	list := func(f *ir.Func) (ports []port) {
-		for _, v := range f.Params {
-			ports = append(ports, port{v.Name, v.Type.String()})
+	list := func(f *ir.Func) string {
+		ports := make([]string, len(f.Params))
+		for i, v := range f.Params {
+			ports[i] = v.Name + ": " + v.Type.String()
 		}
-		return ports
+		return "(" + strings.Join(ports, ", ") + ")"
 	}
-	a, b := list(c.fn), list(d.fn)
-	if !slices.Equal(a, b) {
+	if a, b := list(c.fn), list(d.fn); a != b {
 		return Diagnostics{{Code: "wrong-arguments", Message: "the two programs do not take the same inputs",
-			Notes: []string{fmt.Sprintf("the first takes %v", a), fmt.Sprintf("the second takes %v", b)}}}
+			Notes: []string{"the first takes " + a, "the second takes " + b}}}
 	}
 	return nil
 }

@@ -39,8 +39,7 @@ func Shrink(ctx context.Context, src Source, opts TrialOptions) (*Shrunk, error)
 	f, _ := g.Func.Clone()
 	kind, failure := r.failure(f)
 	if kind == "" {
-		return nil, Diagnostics{{Code: "wrong-arguments", Subject: g.Name, Message: "the graph does not fail: it compiles, and the machine computes what the interpreter does",
-			Helps: []string{"give the inputs and options with which it fails, or another --seed"}}}
+		return nil, r.whyNot(f)
 	}
 	r.kind, r.message, r.best = kind, failure, f
 	before := len(f.Body)
@@ -99,15 +98,33 @@ func (r *reducer) failure(f *ir.Func) (kind, message string) {
 	return "", ""
 }
 
+// whyNot says why a graph does not fail: it cannot be tried with the options and the
+// inputs that the user gives, it ends with an error as it is written too, or nothing
+// is wrong.
+func (r *reducer) whyNot(f *ir.Func) error {
+	t, err := r.trialWith(f, r.opts.Inputs)
+	if err != nil {
+		return asDiagnostics(err)
+	}
+	defer t.base.plans.close()
+	if _, err := t.expected(); err != nil {
+		return excerpt(r.c.script(), asDiagnostics(runError(err)))
+	}
+	return Diagnostics{{Code: "wrong-arguments", Subject: f.Name, Message: "the graph does not fail: it compiles, and the machine computes what the interpreter does",
+		Helps: []string{"give the inputs and options with which it fails, or another --seed"}}}
+}
+
 // trial is a trial of a graph made of the program's. Weights are made up, or cut
 // graphs would not find theirs.
-func (r *reducer) trial(f *ir.Func) (*trial, error) {
+func (r *reducer) trial(f *ir.Func) (*trial, error) { return r.trialWith(f, r.given(f)) }
+
+func (r *reducer) trialWith(f *ir.Func, inputs map[string]string) (*trial, error) {
 	c := *r.c
 	c.graphs = []*lang.Graph{{Name: f.Name, Func: f}}
 	c.opts.Graph, c.opts.Weights, c.opts.RandomWeights = f.Name, nil, true
 	c.text = &text{name: r.c.text.name, read: r.c.text.read}
 	opts := r.opts
-	opts.Inputs = r.given(f)
+	opts.Inputs = inputs
 	return c.trial(opts)
 }
 

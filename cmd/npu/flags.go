@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -183,10 +184,20 @@ func outputFile(given, program, ending string) (string, error) {
 	case given == "":
 		given = strings.TrimSuffix(program, filepath.Ext(program)) + ending
 	}
-	if filepath.Clean(given) == filepath.Clean(program) {
+	if sameFile(given, program) {
 		return "", usage("%s would replace the program itself; choose another --output FILE", given)
 	}
 	return given, nil
+}
+
+// sameFile reports whether two names are of one file: through a link, too.
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 func plural(n int, one string) string {

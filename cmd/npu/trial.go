@@ -89,6 +89,12 @@ func (r *reduceCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	output := "-"
+	if r.Output != "" {
+		if output, err = outputFile(r.Output, r.File, ""); err != nil {
+			return err
+		}
+	}
 	std.progress.start("reducing " + r.File)
 	small, err := npu.Shrink(ctx, r.source(std), opts)
 	if err != nil {
@@ -96,11 +102,11 @@ func (r *reduceCmd) Run(ctx context.Context, std streams) error {
 	}
 	std.progress.stop()
 	fmt.Fprintf(std.err, "%s of %d left after %s\n", plural(small.After, "value"), small.Before, plural(small.Tries, "trial"))
-	if r.Output == "" || r.Output == "-" {
+	if output == "-" {
 		_, err := io.WriteString(std.out, small.IR)
 		return err
 	}
-	return npu.WriteFile(r.Output, []byte(small.IR))
+	return npu.WriteFile(output, []byte(small.IR))
 }
 
 // compareCmd is npu compare.
