@@ -72,6 +72,9 @@ func loadGraph(src Source, opts Options) (*compilation, *lang.Graph, error) {
 		return nil, nil, err
 	}
 	g, err := c.pick()
+	if err == nil {
+		err = c.checkDims()
+	}
 	if err != nil {
 		c.close()
 		return nil, nil, err

@@ -24,7 +24,7 @@ func (p *Program) ReadInputs(given map[string]string, opts InputOptions) (map[st
 	for _, port := range p.Inputs() {
 		ports[port.Name] = port
 	}
-	if err := p.checkDims(opts.Dims); err != nil {
+	if err := checkDims(opts.Dims, p.fn); err != nil {
 		return nil, err
 	}
 	inputs := map[string]*Tensor{}
@@ -60,12 +60,6 @@ func (p *Program) ReadInputs(given map[string]string, opts InputOptions) (map[st
 		inputs[port.Name] = t
 	}
 	return inputs, nil
-}
-
-// checkDims refuses sizes of what is no symbolic dimension of the graph.
-func (p *Program) checkDims(dims map[string]int64) error {
-	_, err := listingEnv(p.fn, dims)
-	return err
 }
 
 // bindDefaults learns symbols from the defaults of inputs that are not given,

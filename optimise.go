@@ -132,9 +132,12 @@ func (c *compilation) checkSwitches() error {
 			continue
 		}
 		d := &Diagnostic{Code: "unknown-name", Span: c.opts.places[name], Message: "there is no rule named " + asWord(name), Notes: []string{"npu rules lists the rules"}}
-		if slices.Contains(modeNames(), name) {
+		switch {
+		case slices.Contains(modeNames(), name):
 			d.Helps = []string{name + " is a mode, which switches many rules and takes no sign"}
-		} else {
+		case slices.Contains(PassNames(), name):
+			d.Helps = []string{name + " is a pass: npu rules " + name + " lists its rules, and --passes (Options.Passes) chooses passes"}
+		default:
 			suggest(d, name, candidates)
 		}
 		ds = append(ds, d)

@@ -36,6 +36,9 @@ func (c *compilation) showPicture() (string, error) {
 			Helps: []string{"pictures are written as dot or svg"}}}
 	}
 	g, err := c.pick()
+	if err == nil {
+		err = c.checkDims()
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package npu
 
 import (
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,6 +117,9 @@ func (c *compilation) showOptimised() (string, error) {
 }
 
 func (c *compilation) showFused() (string, error) {
+	if err := c.checkDims(); err != nil {
+		return "", err
+	}
 	return c.showFuncs(func(f *ir.Func) (*ir.Func, error) {
 		o, err := c.optimise(f)
 		if err != nil {
@@ -196,7 +200,7 @@ func (c *compilation) plan() (*lower.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := lower.Lower(f, env, lower.Options{})
+	plan, err := lower.Lower(f, env, lower.Options{Device: c.opts.Device})
 	if err != nil {
 		return nil, runError(err)
 	}
@@ -209,25 +213,62 @@ const listingSize = 64
 // listingEnv binds every symbol of a graph. A name that is no symbol of it is
 // an error.
 func listingEnv(f *ir.Func, dims map[string]int64) (ir.Env, error) {
+	if err := checkDims(dims, f); err != nil {
+		return nil, err
+	}
 	env := ir.Env{}
-	var names []string
-	for _, p := range f.Params {
-		for _, d := range p.Type.Shape {
-			d.Symbols(func(s string) {
-				if _, ok := env[s]; !ok {
-					names = append(names, s)
-				}
-				env[s] = listingSize
-			})
-		}
+	for _, s := range symbolsOf(f) {
+		env[s] = listingSize
 	}
-	for _, name := range sortedKeys(dims) {
-		if _, ok := env[name]; !ok {
-			d := &Diagnostic{Code: "unknown-name", Subject: f.Name, Message: "the graph has no symbolic dimension " + name}
-			suggest(d, name, names)
-			return nil, Diagnostics{d}
-		}
-		env[name] = dims[name]
-	}
+	maps.Copy(env, dims)
 	return env, nil
+}
+
+// checkDims refuses sizes of what is no symbolic dimension of any of the graphs.
+func checkDims(dims map[string]int64, graphs ...*ir.Func) error {
+	if len(dims) == 0 {
+		return nil
+	}
+	names := symbolsOf(graphs...)
+	for _, name := range sortedKeys(dims) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		d := &Diagnostic{Code: "unknown-name", Message: "there is no symbolic dimension " + name}
+		if len(graphs) == 1 {
+			d.Subject, d.Message = graphs[0].Name, "the graph has no symbolic dimension "+name
+		}
+		suggest(d, name, names)
+		return Diagnostics{d}
+	}
+	return nil
+}
+
+// symbolsOf lists the symbolic dimensions of the inputs of graphs.
+func symbolsOf(graphs ...*ir.Func) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, f := range graphs {
+		for _, p := range f.Params {
+			for _, d := range p.Type.Shape {
+				d.Symbols(func(s string) {
+					if !seen[s] {
+						seen[s] = true
+						names = append(names, s)
+					}
+				})
+			}
+		}
+	}
+	return names
+}
+
+// checkDims refuses sizes of what is a symbolic dimension of no graph of the
+// program.
+func (c *compilation) checkDims() error {
+	var funcs []*ir.Func
+	for _, g := range c.graphs {
+		funcs = append(funcs, g.Func)
+	}
+	return checkDims(c.opts.Dims, funcs...)
 }

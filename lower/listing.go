@@ -201,7 +201,11 @@ func (p *Plan) life(b *Buffer) string {
 func (p *Plan) WriteStreams(w io.Writer) error {
 	var out page
 	s := p.schedule()
-	out.line("streams @%s%s  makespan %s%s", p.Name, p.with(), micros(s.makespan), p.shares(s))
+	on := ""
+	if p.device != nil {
+		on = "  on " + p.device.Name
+	}
+	out.line("streams @%s%s%s  makespan %s%s", p.Name, p.with(), on, micros(s.makespan), p.shares(s))
 	var rows [][]string
 	for i := range p.Streams {
 		rows = append(rows, []string{"  " + p.Streams[i].Name})

@@ -25,7 +25,7 @@ func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	p := b.plan
-	p.Name, p.Env, p.Weights = f.Name, bindings(f, env), table.list
+	p.Name, p.Env, p.Weights, p.device = f.Name, bindings(f, env), table.list, opts.Device
 	p.assignStreams(opts.OneStream)
 	p.placeEvents()
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 )
@@ -28,6 +29,8 @@ type Plan struct {
 	Arena   int64 // bytes of the arena
 	MaxLive int64 // the largest sum of bytes that are live at once: no arena can be smaller
 	Sum     int64 // bytes without any reuse
+
+	device *device.Device // for estimates; nil: the cpu
 
 	weights *weightTable
 }
@@ -115,6 +118,8 @@ type Stream struct {
 type Options struct {
 	Align     int64 // of arena offsets, a power of two; 0 means 64
 	OneStream bool  // run all units' tasks on one stream
+	// Device is the machine whose numbers the estimates of time take; nil: the cpu.
+	Device *device.Device
 }
 
 // defaultAlign is one cache line, and the width of the widest vector register.

@@ -14,9 +14,12 @@ type schedule struct {
 	makespan int64   // nanoseconds
 }
 
-// schedule lets the streams run against the row of the host.
+// schedule lets the streams run against the row of the device.
 func (p *Plan) schedule() *schedule {
-	dev := device.Lookup("cpu")
+	dev := p.device
+	if dev == nil {
+		dev = device.Lookup("cpu")
+	}
 	s := &schedule{start: make([]int64, len(p.Tasks)), busy: make([]int64, len(p.Streams))}
 	free := make([]int64, len(p.Streams)) // when each stream has done its last task
 	done := make([]int64, len(p.Tasks))
