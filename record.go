@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -69,12 +70,23 @@ func (r *Record) FusionTable(all bool) string {
 		}
 	})
 	if rules == 0 {
-		table = "no rule matches\n"
+		table = r.noMatches() + "\n"
 	}
 	if refused {
 		table += "\nrefused\n" + align("llll", r.refusals)
 	}
 	return "fusion @" + r.Graph + "\n" + table
+}
+
+// noMatches says why the table of fusion rules is empty.
+func (r *Record) noMatches() string {
+	switch {
+	case !slices.ContainsFunc(r.Passes, func(s PassStat) bool { return s.Pass == fusionPass }):
+		return "nothing is fused: the pass fuse does not run"
+	case !slices.ContainsFunc(r.Fusions, func(s FusionStatus) bool { return s.Enabled }):
+		return "nothing is fused: every rule is off"
+	}
+	return "no rule matches"
 }
 
 // refusals are the rows of candidates that were turned down.

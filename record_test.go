@@ -28,6 +28,7 @@ func TestRecord(t *testing.T) {
 			{Rule: "Rope"},
 		},
 	}
+	fused := []PassStat{{Pass: "fuse"}}
 	for _, c := range []struct{ name, got, want string }{
 		{"trace", r.Trace(), `simplify  mul-one  %y  a.npu:3:9
 raise     gelu     %h  within 1e-05
@@ -54,7 +55,9 @@ refused
   MatMul_BiasAdd  %h     on-chip-budget: needs 393216, has 262144  a.npu:3:9
   MatMul_BiasAdd  %long  shared-value (and 2 more)
 `},
-		{"none", (&Record{Graph: "main"}).FusionTable(true), "fusion @main\nno rule matches\n"},
+		{"no pass", (&Record{Graph: "main"}).FusionTable(true), "fusion @main\nnothing is fused: the pass fuse does not run\n"},
+		{"no rule", (&Record{Graph: "main", Passes: fused}).FusionTable(true), "fusion @main\nnothing is fused: every rule is off\n"},
+		{"no match", (&Record{Graph: "main", Passes: fused, Fusions: []FusionStatus{{Rule: "A", Enabled: true}}}).FusionTable(false), "fusion @main\nno rule matches\n"},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)

@@ -37,7 +37,7 @@ type Reason struct{ Code, Doc string }
 var Reasons = []Reason{
 	{"disabled", "the rule, or one whose pattern the region would hold, is switched off"},
 	{"not-safe", "the rule does not promise the same bits, and the mode is all_safe"},
-	{"kept-apart", "the script says @fuse(off), or gives the values different annotations"},
+	{"kept-apart", "the script says @fuse(off), has a region of its own for the values, or annotates them differently"},
 	{"shared-value", "a value inside is read outside, or is a result"},
 	{"taken", "an earlier rule has one of the operators"},
 	{"would-cycle", "a value outside would have to run between two inside"},
