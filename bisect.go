@@ -13,6 +13,8 @@ type Bisection struct {
 	Difference string // the result that differs, and where
 	Before     string // the IR without that rewrite
 	After      string // the IR with it
+
+	Warnings Diagnostics // of the program: of rules that are not applied, too
 }
 
 // Bisect finds the rewrite that changes what a graph computes: it compares the
@@ -30,9 +32,11 @@ func Bisect(src Source, opts TrialOptions) (*Bisection, error) {
 	}
 	s := &bisecting{t, want}
 	whole, err := t.compile(opts.Fuel)
-	b := &Bisection{Total: maxRewrites}
+	b := &Bisection{Total: maxRewrites, Warnings: t.c.warnings}
 	if err == nil {
 		b.Total = len(whole.record.Rewrites)
+	} else if _, err := t.compile(fuel(0)); err != nil {
+		return nil, asDiagnostics(err) // no rewrite is to blame
 	}
 	if s.wrong(b.Total) == nil {
 		return b, nil

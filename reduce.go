@@ -110,8 +110,8 @@ func (r *reducer) whyNot(f *ir.Func) error {
 	if _, err := t.expected(); err != nil {
 		return excerpt(r.c.script(), asDiagnostics(runError(err)))
 	}
-	return Diagnostics{{Code: "wrong-arguments", Subject: f.Name, Message: "the graph does not fail: it compiles, and the machine computes what the interpreter does",
-		Helps: []string{"give the inputs and options with which it fails, or another --seed"}}}
+	return append(slices.Clone(r.c.warnings), &Diagnostic{Code: "wrong-arguments", Subject: f.Name, Message: "the graph does not fail: it compiles, and the machine computes what the interpreter does",
+		Helps: []string{"give the inputs and options with which it fails, or another --seed"}})
 }
 
 // trial is a trial of a graph made of the program's. Weights are made up, or cut
@@ -321,5 +321,8 @@ func (r *reducer) comment() string {
 		fmt.Fprintf(&b, ", input %s=%s", name, r.opts.Inputs[name])
 	}
 	b.WriteString("\n")
+	if len(r.c.own) > 0 {
+		fmt.Fprintf(&b, "// the rules of %s are not in this graph: copy them to a file for --rules\n", r.c.text.name)
+	}
 	return b.String()
 }

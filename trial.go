@@ -52,7 +52,7 @@ func (c *compilation) trial(opts TrialOptions) (*trial, error) {
 		c.opts.RandomWeights = true
 	}
 	plain := *c
-	plain.opts.Fuel = -1
+	plain.opts.Passes, plain.opts.After = []string{}, "" // nothing that a pass refuses is in the way
 	base, err := plain.build(g)
 	if err != nil {
 		return nil, err

@@ -40,12 +40,37 @@ func TestBisect(t *testing.T) {
 	}
 }
 
+// unfusable asks for a kernel that cannot be.
+const unfusable = `graph main(x: f32[B, 4], w: f32[4, 4]) -> f32[B, 4] {
+    u = tanh(x)
+    @fuse("one") h = u @ w
+    k = h @ w
+    @fuse("one") z = k + h
+    return exp(z)
+}
+`
+
+// A graph that does not compile has no guilty rewrite, and is cut to what does not.
+func TestTrialsOfWhatDoesNotCompile(t *testing.T) {
+	src := Script("in.npu", unfusable)
+	if b, err := Bisect(src, TrialOptions{}); err == nil || AsDiagnostic(err).Code != "cannot-fuse" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	s, err := Shrink(context.Background(), src, TrialOptions{})
+	if err != nil || s.After != 3 || !strings.Contains(s.IR, "cannot-fuse") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestBisectFindsNothing(t *testing.T) {
 	opts := faultyOptions()
 	opts.Fusion = FuseAllSafe
 	b, err := Bisect(Script("in.npu", faulty), opts)
 	if err != nil || b.Number != 0 || b.Difference != "" || b.Total == 0 {
 		t.Errorf("%+v, %v", b, err)
+	}
+	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0].Message, "wrong_rule is not applied") {
+		t.Errorf("warnings: %v", b.Warnings)
 	}
 }
 
@@ -88,5 +113,7 @@ func TestCompare(t *testing.T) {
 	_, err = Compare(right, Side{Script("b.npu", "graph main(y: f32[3]) -> f32[3] { return relu(y) }\n"), Options{}}, opts)
 	if err == nil || !strings.Contains(err.Error(), "do not take the same inputs") {
 		t.Errorf("err = %v", err)
+	} else if notes := AsDiagnostic(err).Notes; notes[0] != "the first takes (x: f32[B,4], w: f32[4,3], b: f32[3])" {
+		t.Errorf("notes = %q", notes)
 	}
 }

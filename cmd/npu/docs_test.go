@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/npulang/npu"
 )
 
 // sessionBlock is a listing of a page that begins with a command line.
@@ -83,6 +86,22 @@ func words(line string) []string {
 		out = append(out, fields...)
 	}
 	return out
+}
+
+// TestPassesOnThePage checks that docs/debugging.md tells of every pass what the
+// pipeline says of it.
+func TestPassesOnThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/debugging.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for _, pass := range npu.PassNames() {
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", pass, npu.PassDoc(pass))
+	}
+	if !strings.Contains(string(page), "| pass | after it |\n|---|---|\n"+rows.String()) {
+		t.Errorf("the table of passes in docs/debugging.md is not\n%s", rows.String())
+	}
 }
 
 // TestPagesAreLinked checks that every page of docs is named in the README.

@@ -43,7 +43,7 @@ type bisectCmd struct {
 }
 
 // Run finds the rewrite that changes the numbers, and fails if there is one.
-func (b *bisectCmd) Run(std streams) error {
+func (b *bisectCmd) Run(std streams, c *cli) error {
 	opts, err := b.options(b.File, b.Root, std)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (b *bisectCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	std.progress.stop()
+	c.show(found.Warnings, std)
 	return tellBisection(std.out, found)
 }
 
@@ -208,7 +208,7 @@ Examples:
 
 // Help is the rest of npu reduce --help.
 func (*reduceCmd) Help() string {
-	return `Makes a graph smaller as long as it fails in the same way: it does not compile, does not run, or computes something else than the interpreter. Prints IR text, which every command takes. Weights are made up.
+	return `Makes a graph smaller as long as it fails in the same way: it does not compile, does not run, or computes something else than the interpreter. Prints IR text, which every command takes, with the seed and the inputs that were given in a comment. Rules of the script are not in it: copy them to a file for --rules. Weights are made up, since the graphs that are tried have others than the file's.
 
 Example:
 
