@@ -63,7 +63,7 @@ func wrongUsage(err error) error {
 	command := "npu"
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context.Selected() != nil {
-		command += " " + parse.Context.Selected().Name
+		command = parse.Context.Selected().FullPath()
 	}
 	return usageError{err, fmt.Sprintf("Run \"%s --help\" for what it takes.", command)}
 }

@@ -23,7 +23,7 @@ func listRules(list []npu.RuleSummary) string {
 				b.WriteByte('\n')
 			}
 			pass = r.Pass
-			fmt.Fprintf(&b, "pass %s\n", pass)
+			fmt.Fprintf(&b, "pass %s: %s\n", pass, npu.PassDoc(pass))
 		}
 		b.WriteString(listRule(r))
 	}
@@ -117,9 +117,18 @@ func describeRule(r *npu.RuleSummary) string {
 		row("closed", "no value inside may be read outside")
 	}
 	row("results", promise(r))
-	row("switch", fmt.Sprintf("--fusion all_safe,-%s", r.Name))
+	row("switch", "--fusion all_safe,"+sign(r)+r.Name)
 	row("at", r.At)
 	return b.String()
+}
+
+// sign is what stands before a rule's name to change what the default mode does
+// with it.
+func sign(r *npu.RuleSummary) string {
+	if r.Safe || r.Liberty != "" {
+		return "-"
+	}
+	return ""
 }
 
 // made says what a rule puts in the place of a match.

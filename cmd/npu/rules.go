@@ -11,7 +11,7 @@ import (
 
 // rulesCmd is npu rules.
 type rulesCmd struct {
-	List  ruleListCmd  `cmd:"" default:"withargs" help:"List the rewriting and fusion rules, or describe one; the same as npu rules."`
+	List  ruleListCmd  `cmd:"" default:"withargs" help:"List the rewriting and fusion rules, those of a pass, or describe one; the same as npu rules."`
 	Check ruleCheckCmd `cmd:"" help:"Test rules on random graphs, npu's own or a file's."`
 }
 
@@ -23,6 +23,7 @@ Examples:
 
     npu rules
     npu rules MatMul_BiasAdd_ReLU
+    npu rules simplify
     npu rules --rules mine.npu --json
     npu rules check mine.npu`
 }
@@ -34,7 +35,7 @@ func (*ruleCheckCmd) Help() string {
 
 // ruleListCmd is npu rules [NAME].
 type ruleListCmd struct {
-	Name  string   `arg:"" name:"NAME" optional:"" help:"Rule to describe; default: list all."`
+	Name  string   `arg:"" name:"NAME" optional:"" help:"Rule to describe, or pass whose rules to list; default: list all."`
 	Rules []string `help:"List the rules of a script or a file of rules too. May be repeated." sep:"none" placeholder:"FILE"`
 	JSON  bool     `help:"Print one JSON object; docs/rules.md has its schema."`
 }
@@ -46,24 +47,44 @@ func (k *ruleListCmd) Run(std streams, c *cli) error {
 		return err
 	}
 	list := npu.Rules(user)
+	one := false
 	if k.Name != "" {
-		r, err := npu.FindRule(k.Name, user)
-		if err != nil {
+		if list, one, err = named(k.Name, list, user); err != nil {
 			return err
 		}
-		list = []npu.RuleSummary{*r}
 	}
 	switch {
 	case k.JSON:
 		return writeJSON(std.out, struct {
 			Rules []npu.RuleSummary `json:"rules"`
 		}{list})
-	case k.Name != "":
+	case one:
 		_, err = io.WriteString(std.out, describeRule(&list[0]))
+	case len(list) == 0:
+		_, err = fmt.Fprintf(std.out, "pass %s: %s\n  no rules of its own\n", k.Name, npu.PassDoc(k.Name))
 	default:
 		_, err = io.WriteString(std.out, listRules(list))
 	}
 	return err
+}
+
+// named is the rule of a name, or else all rules of the pass of that name, of which
+// there may be none.
+func named(name string, list []npu.RuleSummary, user []*npu.Rule) (found []npu.RuleSummary, one bool, err error) {
+	r, err := npu.FindRule(name, user)
+	if err == nil {
+		return []npu.RuleSummary{*r}, true, nil
+	}
+	if npu.PassDoc(name) == "" {
+		return nil, false, err
+	}
+	found = []npu.RuleSummary{}
+	for _, r := range list {
+		if r.Pass == name {
+			found = append(found, r)
+		}
+	}
+	return found, false, nil
 }
 
 // readRuleFiles reads the rules of scripts and of files of rules.
@@ -172,11 +193,25 @@ func (k *ruleCheckCmd) rules(std streams, c *cli) ([]*npu.Rule, error) {
 			return []*npu.Rule{r}, nil
 		}
 	}
-	_, err := npu.FindRule(k.Only, rules)
-	if err == nil {
-		err = usage("--only %s: the rule is not one of those that are checked", k.Only)
+	return nil, k.notThere(rules)
+}
+
+// notThere is the error for a rule that is none of those to check.
+func (k *ruleCheckCmd) notThere(rules []*npu.Rule) error {
+	if k.File == "" {
+		if _, err := npu.FindRule(k.Only, nil); err != nil {
+			return err
+		}
+		return usage("--only %s: the rule has no pattern that could be checked", k.Only)
 	}
-	return nil, err
+	names := []string{}
+	for _, r := range rules {
+		names = append(names, r.Name)
+	}
+	if len(names) == 0 {
+		names = []string{"none"}
+	}
+	return usage("--only %s: %s has no rule of that name; there is %s", k.Only, k.File, strings.Join(names, ", "))
 }
 
 // The results of checks.
