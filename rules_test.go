@@ -71,6 +71,22 @@ func TestRulesOfOptions(t *testing.T) {
 	}
 }
 
+// A rule that feeds itself ends in an error, soon, however it grows.
+func TestRuleWithoutEnd(t *testing.T) {
+	for name, rule := range map[string]string{
+		"grows":   "relu(x)  =>  relu(relu(x))",
+		"turns":   "x + y  =>  y + x",
+		"doubles": "x + y  =>  relu(x) + relu(y)",
+	} {
+		script := "rewrite r {\n    " + rule + "\n}\n" +
+			"graph main(x: f32[4]) -> f32[4] {\n    y = relu(x) + x\n    for t in 0..3 carry y { y = relu(y + x) }\n    return y\n}\n"
+		_, _, err := npu.Trace(npu.Script("in.npu", script), npu.Options{Fusion: npu.FuseAll})
+		if d := npu.AsDiagnostic(err); err == nil || d.Code != "limit" || d.Subject != "r" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Every rule is described, and its name is found.
 func TestRuleSummaries(t *testing.T) {
 	rules, _, _ := npu.ParseRules(npu.Script("rules.npu", doubled))

@@ -175,6 +175,10 @@ var tokenSlips = []tokenSlip{
 	{finds(tNewline, "{"), "the { stands on the line of its head"},
 	{finds(lexer.EOF, "{"), "the { stands on the line of its head"},
 	{finds(tDType, "{"), "write -> before the type of the result"},
+	{finds(tArrow, "}"), "a rewrite has => between its pattern and its replacement"},
+	{finds(tAssign, "}"), "values are compared with =="},
+	{wordAt("where", "}"), "the tests of a rule stand before its safe"},
+	{wordAt("safe", "}"), "safe stands last in a rule, and once"},
 	{finds(tFatArrow, "{"), "write -> before the type of the result"},
 	{finds(tColon, "->"), "write -> before the type of the result"},
 	{finds(tIf, ""), "a value is chosen with if c { a } else { b }, or element by element with where(c, a, b)"},
@@ -211,6 +215,11 @@ func finds(typ lexer.TokenType, want string) func(slipPlace) bool {
 	return func(at slipPlace) bool {
 		return at.found.Type == typ && (want == "" || strings.HasPrefix(at.want, want))
 	}
+}
+
+// wordAt fits a name where a text was expected.
+func wordAt(word, want string) func(slipPlace) bool {
+	return func(at slipPlace) bool { return at.want == want && isOneOf(at.found, []string{word}) }
 }
 
 // operatorAt fits a binary operator where a text was expected.
