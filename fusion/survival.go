@@ -113,7 +113,6 @@ type surviving struct {
 	rule    *rewrite.Rule
 	options *passes.Options
 	all     []simplified
-	refused []*rewrite.Pattern           // forms that mean something else elsewhere
 	reasons map[*rewrite.Instance]string // why of an instance there is no form
 	plain   bool                         // the graph that is shown has no scalars among its inputs
 }
