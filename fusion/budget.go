@@ -123,29 +123,20 @@ func cubeTiles(t *traits, d *device.Device) (detail string) {
 	return ""
 }
 
-// border counts what would pass the border of one kernel of the parts: what they
-// have, less what goes between them. It also says in t how many values such a
-// kernel holds at once, at most.
+// border counts what would pass the border of one kernel of the parts. It also says
+// in t how many values such a kernel holds at once, at most.
 func (g *graph) border(parts []int32, t *traits) [loads]int {
 	c := &crossing{graph: g}
 	temps := 0
-	for i, p := range parts {
-		s := &g.groups[p]
-		temps = max(temps, s.temps)
-		for k := range c.border {
-			c.border[k] += s.load[k]
-		}
-		for _, q := range parts[:i] {
-			c.between(q, p)
-			c.between(p, q)
-			c.shared(p, q)
-		}
+	for _, p := range parts {
+		temps = max(temps, g.groups[p].temps)
+	}
+	if len(parts) == 2 {
+		c.pair(parts[0], parts[1], t.cubes)
+	} else {
+		c.all(parts)
 	}
 	t.temps = max(temps+c.early, temps+c.late, c.inside)
-	if t.cubes > 0 {
-		// A product's operands lie beside the cube.
-		c.border[wide] = max(c.border[wide]-2*t.cubes, 0)
-	}
 	return c.border
 }
 
@@ -158,38 +149,91 @@ type crossing struct {
 	late   int // those that are not read first alone
 }
 
+// pair counts what two groups have, less what goes between them: growth asks that
+// again and again of a large group and a small one, and pays for the small one.
+func (c *crossing) pair(p, q int32, cubes int) {
+	for k := range c.border {
+		c.border[k] = c.groups[p].load[k] + c.groups[q].load[k]
+	}
+	c.between(q, p)
+	c.between(p, q)
+	c.shared(p, q)
+	if cubes > 0 {
+		// A product's operands lie beside the cube.
+		c.border[wide] = max(c.border[wide]-2*cubes, 0)
+	}
+}
+
+// all counts each value once that passes the border of any number of groups.
+func (c *crossing) all(parts []int32) {
+	reads := map[int32]int{} // of values that no part has been found to make
+	for _, p := range parts {
+		for _, e := range c.groups[p].ins.list {
+			reads[e.key] += e.count
+		}
+	}
+	for _, p := range parts {
+		for _, e := range c.groups[p].outs.list {
+			n := reads[e.key]
+			delete(reads, e.key)
+			if n == e.count {
+				c.keep(e.key, &c.groups[p])
+			} else {
+				c.border[c.vals[e.key].load]++
+			}
+		}
+	}
+	for _, p := range parts {
+		for _, id := range c.groups[p].members {
+			if c.vals[id].kind == product { // its operands lie beside the cube
+				delete(reads, c.number[c.vals[id].v.Args[0]])
+				delete(reads, c.number[c.vals[id].v.Args[1]])
+			}
+		}
+	}
+	for value := range reads {
+		c.border[c.vals[value].load]++
+	}
+}
+
 // between takes off the border what p gives to q.
 func (c *crossing) between(p, q int32) {
 	from, to := &c.groups[p], &c.groups[q]
 	if from.outs.size() > to.ins.size() {
 		for _, e := range to.ins.list {
 			if made := from.outs.count(e.key); made > 0 {
-				c.cross(e.key, made-e.count, from, to)
+				c.cross(e.key, made-e.count, from)
 			}
 		}
 		return
 	}
 	for _, e := range from.outs.list {
 		if read := to.ins.count(e.key); read > 0 {
-			c.cross(e.key, e.count-read, from, to)
+			c.cross(e.key, e.count-read, from)
 		}
 	}
 }
 
 // cross counts a value that goes from one group to another and is read left times
 // outside of both.
-func (c *crossing) cross(value int32, left int, from, to *group) {
+func (c *crossing) cross(value int32, left int, from *group) {
 	x := &c.vals[value]
 	c.border[x.load]-- // as what one of them reads
 	if left > 0 {
 		return
 	}
 	c.border[x.load]--
+	c.keep(value, from)
+}
+
+// keep counts a value that a group makes and that nobody reads outside.
+func (c *crossing) keep(value int32, from *group) {
+	x := &c.vals[value]
 	c.inside++
 	if x.owner != from.last {
 		c.early++
 	}
-	if len(x.readers) > 1 || x.readers[0] != to.first {
+	if len(x.readers) > 1 || x.readers[0] != c.groups[c.group(x.readers[0])].first {
 		c.late++
 	}
 }

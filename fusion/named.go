@@ -277,7 +277,7 @@ func (s *seeker) rowsOf(ops []int32, root *ir.Value) []ir.Dim {
 	return shape
 }
 
-// heads lists the operators that stand in front of every product.
+// heads lists the operators that stand in front of every product, in their order.
 func (s *seeker) heads(ops []int32) []int32 {
 	var heads []int32
 	behind := map[int32]bool{}
@@ -302,7 +302,7 @@ func (s *seeker) paths(ops, heads []int32, t *traits) *reason {
 	}
 	var tail []int32
 	for _, id := range ops {
-		if s.vals[id].kind != product && !slices.Contains(heads, id) {
+		if _, ahead := slices.BinarySearch(heads, id); s.vals[id].kind != product && !ahead {
 			tail = append(tail, id)
 		}
 	}
