@@ -15,7 +15,7 @@ import (
 // ask for: here rules of algebra fire every other line, on what others have made.
 func TestDenseAlgebra(t *testing.T) {
 	fired := map[string]bool{}
-	for seed := range uint64(400) {
+	for seed := range uint64(800) {
 		f, inputs := denseFunc(rand.New(rand.NewPCG(seed, 5)))
 		want, err := (&ir.Interp{}).Run(f, inputs...)
 		if err != nil {
