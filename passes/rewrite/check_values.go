@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -50,6 +51,7 @@ func newStyle(r *Rule, seed uint64, i int, small bool) *style {
 	if small && s.chance(2) {
 		s.rank = mostRank // some operators have none of a low rank
 	}
+	s.hint(r.hints())
 	s.symbolic, s.growing = !small && s.chance(3), !small && r.When != nil && s.chance(2)
 	return s
 }
@@ -58,6 +60,47 @@ func (s *style) chance(oneIn int) bool { return s.IntN(oneIn) == 0 }
 
 // numeral finds the numbers of a test.
 var numeral = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
+
+// Hints are what the tests of a rule ask for, by the words that they use: graphs
+// of these are drawn more often, or a rule with three tests would find none.
+//
+//	where dtype(x) == u32              dtypes u32
+//	where shape(x)[-1] == 4            sizes 4
+type hints struct {
+	dtypes []tensor.DType
+	sizes  []int64
+}
+
+// word finds the names and the numbers of a test.
+var word = regexp.MustCompile(`\w+`)
+
+func (r *Rule) hints() hints {
+	var h hints
+	for _, t := range r.Where {
+		for _, w := range word.FindAllString(t.text, -1) {
+			if d, ok := tensor.ParseDType(w); ok {
+				h.dtypes = append(h.dtypes, d)
+			}
+			if n, err := strconv.ParseInt(w, 10, 64); err == nil && n > 1 && n <= mostHinted && strings.Contains(t.text, "shape") {
+				h.sizes = append(h.sizes, n)
+			}
+		}
+	}
+	return h
+}
+
+// mostHinted bounds the sizes that are drawn because a test names them.
+const mostHinted = 64
+
+// hint follows hints every other time.
+func (s *style) hint(h hints) {
+	if len(h.dtypes) > 0 && s.chance(2) {
+		s.dtype = h.dtypes[s.IntN(len(h.dtypes))]
+	}
+	if len(h.sizes) > 0 && s.chance(2) {
+		s.sizes = h.sizes
+	}
+}
 
 // numbers lists what a constant may be for the rule's tests to hold.
 func (r *Rule) numbers() []float64 {

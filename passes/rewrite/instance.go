@@ -60,6 +60,7 @@ func instanceStyle(r *Rule, i int) *style {
 	if i%4 == 3 {
 		s.oneConstIn = 2
 	}
+	s.hint(r.hints())
 	return s
 }
 
