@@ -2,7 +2,6 @@ package npu
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -65,55 +64,6 @@ func (c *compilation) judge(r *Rule, o *fusion.Options) *Diagnostic {
 		return notFollowed(r, "is not applied: no graph was found on which its safe could be checked")
 	}
 	return nil
-}
-
-// dead warns of fusions of which simplification leaves nothing that they match.
-func (c *compilation) dead(rules []*Rule) Diagnostics {
-	if !slices.ContainsFunc(rules, (*Rule).Fusion) {
-		return nil
-	}
-	o, fuser, err := c.passOptions()
-	if err != nil {
-		return nil // which is reported when the graph is optimised
-	}
-	var ds Diagnostics
-	for _, s := range fuser.Status() {
-		i := slices.IndexFunc(rules, func(r *Rule) bool { return r.Fusion() && r.Name == s.Rule })
-		if i < 0 || !s.Enabled {
-			continue
-		}
-		if found := fusion.Survive(rules[i], &o); found.Dead() {
-			ds = append(ds, deadFusion(rules[i], found))
-		}
-	}
-	return ds
-}
-
-// deadFusion says what becomes of the pattern, and what to write instead.
-func deadFusion(r *Rule, s *Survival) *Diagnostic {
-	d := ruleDiagnostic(r, "not-followed", fmt.Sprintf("fusion %s matches nothing: %s", r.Name, s.Reason()))
-	d.Severity = diag.Warning
-	d.Notes = []string{fmt.Sprintf("for example:\n%s\n%s", strings.TrimSpace(s.Before), strings.TrimSpace(s.After))}
-	if !s.Alone {
-		d.Helps = []string{"write the pattern as npu emit opt shows the expression"}
-	}
-	return d
-}
-
-// A Survival tells what simplification makes of a fusion before fusion looks for
-// it.
-type Survival = fusion.Survival
-
-// Survive tells what simplification makes of a fusion before fusion looks for it,
-// with these options. Graphs is 0 if that is not known: of a rewrite, of a rule
-// with a guard in Go, or if the passes do not fuse.
-func (o *Options) Survive(r *Rule) *Survival {
-	c := &compilation{opts: *o, unproved: map[*Rule]bool{}}
-	po, _, err := c.passOptions()
-	if err != nil || !r.Fusion() {
-		return &Survival{}
-	}
-	return fusion.Survive(r, &po)
 }
 
 // notFollowed warns that a rule does not run, and says how it would.

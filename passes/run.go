@@ -100,7 +100,7 @@ func Run(f *ir.Func, o Options) (*Report, error) {
 
 func endless(r *rewrite.Rule) error {
 	return &diag.Diagnostic{
-		Code: "limit", Loc: r.Pos, Subject: r.Name,
+		Code: "limit", Span: r.Span(), Loc: r.Pos, Subject: r.Name,
 		Message: "the rule does not come to an end: what it makes is rewritten again and again",
 		Helps:   []string{"let the replacement be something that no rule matches, or add a test with where"},
 	}

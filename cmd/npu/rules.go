@@ -140,13 +140,18 @@ func (k *ruleCheckCmd) Run(std streams, c *cli) error {
 	if err != nil {
 		return err
 	}
+	picked, err := k.picked(rules)
+	if err != nil {
+		return err
+	}
 	debug.SetGCPercent(checkGC)
 	verdicts := []ruleVerdict{}
-	for _, r := range rules {
+	for _, r := range picked {
 		std.progress.start("checking " + r.Name)
 		v := k.check(r)
 		if k.File != "" {
 			v.Fused = fusedAs(r, rules)
+			v.endless(npu.CheckEnd(r, rules))
 		}
 		verdicts = append(verdicts, v)
 		if !k.JSON {
@@ -164,7 +169,7 @@ func (k *ruleCheckCmd) Run(std streams, c *cli) error {
 			Rules []ruleVerdict `json:"rules"`
 		}{verdicts})
 	} else {
-		_, err = io.WriteString(std.out, total(counts, len(rules)))
+		_, err = io.WriteString(std.out, total(counts, len(picked)))
 	}
 	if err == nil && counts[failed] > 0 {
 		return errFailed
@@ -176,15 +181,16 @@ func (k *ruleCheckCmd) Run(std streams, c *cli) error {
 // small graphs and throws them away.
 const checkGC = 400
 
-// rules are those to check.
+// rules are those of the file, or npu's own.
 func (k *ruleCheckCmd) rules(std streams, c *cli) ([]*npu.Rule, error) {
-	rules := npu.OwnRules()
 	if k.File != "" {
-		var err error
-		if rules, err = readRuleFiles([]string{k.File}, std, c); err != nil {
-			return nil, err
-		}
+		return readRuleFiles([]string{k.File}, std, c)
 	}
+	return npu.OwnRules(), nil
+}
+
+// picked are those of the rules that are checked.
+func (k *ruleCheckCmd) picked(rules []*npu.Rule) ([]*npu.Rule, error) {
 	if k.Only == "" {
 		return rules, nil
 	}
@@ -230,6 +236,13 @@ func (k *ruleCheckCmd) check(r *npu.Rule) ruleVerdict {
 		out.Counter = v.Counter.String()
 	}
 	return out
+}
+
+// endless makes a verdict of failure of rewrites that do not come to an end.
+func (v *ruleVerdict) endless(err error) {
+	if err != nil && v.Result != failed {
+		v.Result, v.Counter = failed, npu.AsDiagnostic(err).Error()+"\n"
+	}
 }
 
 // text is a line, and below it a counterexample.

@@ -272,7 +272,11 @@ program computes the same without it; only where, or how fast, may differ.
 
 A rewrite or fusion of yours is applied by default if it says safe, below its
 pattern, and if npu finds graphs on which that can be checked. One that does not is
-applied when it is named, --fusion all_safe,NAME, or with --fusion all.`,
+applied when it is named, --fusion all_safe,NAME, or with --fusion all.
+
+A fusion matches nothing if simplification, which comes before, leaves one operator
+of its pattern, or something that no pattern says. The note shows what is left; npu
+emit opt shows what is left of a program.`,
 		Wrong: `
 rewrite mul_one {
     x * 1  =>  x
