@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -28,9 +30,17 @@ func (e *elaborator) resolve(f *file) {
 	})
 	for _, d := range f.space.order {
 		if imp, ok := d.decl.(*syntax.ImportDecl); ok && !r.used[d] && f.imports[imp] != nil && len(f.broken) == 0 {
-			e.warnf("unused-name", d.at, "the import %s is never used", d.name)
+			w := e.warnf("unused-name", d.at, "the import %s is never used", d.name)
+			if hasRules(f.imports[imp]) {
+				w.Helps = append(w.Helps, "an import takes no rules along: name a file of rules with --rules")
+			}
 		}
 	}
+}
+
+// hasRules reports whether a file declares rules, which may be why it is imported.
+func hasRules(f *file) bool {
+	return slices.ContainsFunc(f.tree.Decls, func(d syntax.Decl) bool { _, ok := d.(*syntax.RuleDecl); return ok })
 }
 
 // decl resolves one declaration.
