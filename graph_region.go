@@ -74,6 +74,9 @@ func (g *Graph) body(op *ir.Op, params []ir.Value, build branch) (*ir.Frame, int
 		g.failf("missing-argument", op.Name, "a body is nil")
 		return f, 0
 	}
+	if len(g.frames) == ir.MaxNesting+1 { // and not again for those inside
+		g.failf("limit", op.Name, "conditions and loops are nested more than %d deep", ir.MaxNesting)
+	}
 	g.frames = append(g.frames, f)
 	defer func() { g.frames = g.frames[:len(g.frames)-1] }()
 	ps := make([]*Value, len(params))

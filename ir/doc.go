@@ -56,6 +56,6 @@
 // Control flow between values, memory and side effects (order in a Func is only
 // for reading), implicit conversion and broadcasting of symbols, operators
 // known by number, recursion over the length of a graph (only over regions,
-// which are nested at most a hundred deep), and passes: what builds or changes
+// which are nested at most MaxNesting deep), and passes: what builds or changes
 // graphs lives above this package.
 package ir

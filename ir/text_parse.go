@@ -7,12 +7,8 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-const (
-	// maxText bounds the text form that is read.
-	maxText = 1 << 30
-	// maxRegionNesting bounds regions inside regions.
-	maxRegionNesting = 100
-)
+// maxText bounds the text form that is read.
+const maxText = 1 << 30
 
 // ParseFuncs reads functions in their text form (see the package comment). The
 // list has at most one error for each function; a function with an error is

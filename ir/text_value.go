@@ -194,8 +194,8 @@ func (p *parser) region(outer *scope, v *Value, r RegionDecl) *Func {
 	f := &Func{}
 	p.regions++
 	defer func() { p.regions-- }()
-	if p.regions > maxRegionNesting {
-		p.fail(p.tok, "limit", "regions are nested more than %d deep", maxRegionNesting)
+	if tooDeep(v.Op, p.regions) {
+		p.fail(p.tok, "limit", "regions are nested more than %d deep", MaxNesting)
 		return f
 	}
 	s := newScope(f)

@@ -96,12 +96,15 @@ type verifier struct {
 // finds values and bodies that are missing.
 func (t *verifier) nesting(f *Func) error {
 	level := []*Func{f}
-	for range maxRegionNesting + 1 {
+	for depth := 1; ; depth++ { // of the regions in this level
 		var inner []*Func
 		for _, g := range level {
 			for _, v := range slices.Concat(g.Params, g.Body) {
 				if v == nil || slices.Contains(v.Bodies, nil) {
 					return &Violation{f.Name, v, "there is no value or body that is nil", ""}
+				}
+				if len(v.Bodies) > 0 && tooDeep(v.Op, depth) {
+					return &Violation{f.Name, v, nestedMost, ""}
 				}
 				inner = append(inner, v.Bodies...)
 			}
@@ -111,7 +114,17 @@ func (t *verifier) nesting(f *Func) error {
 		}
 		level = inner
 	}
-	return &Violation{Func: f.Name, Invariant: fmt.Sprintf("regions are nested at most %d deep", maxRegionNesting)}
+}
+
+// MaxNesting is how deep regions are nested at most. Fusion makes regions of what
+// lies in the innermost of them, and may.
+const MaxNesting = 200
+
+var nestedMost = fmt.Sprintf("regions are nested at most %d deep", MaxNesting)
+
+// tooDeep reports whether regions of an operator may not be nested that deep.
+func tooDeep(op *Op, depth int) bool {
+	return depth > MaxNesting && (op != Fused || depth > MaxNesting+1)
 }
 
 func (t *verifier) operators(f *Func) (*Value, string) {

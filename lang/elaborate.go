@@ -114,9 +114,9 @@ func (e *elaborator) inScope(kind scopeKind, body func(*scope)) *scope {
 const (
 	defaultMaxValues = 1_000_000
 	defaultMaxSteps  = 16_000_000
-	maxDepth         = 20_000 // nested expressions, statements and calls
-	maxCalls         = 1_000  // calls inside calls
-	maxRegions       = 200    // run-time loops and ifs inside each other
+	maxDepth         = 20_000        // nested expressions, statements and calls
+	maxCalls         = 1_000         // calls inside calls
+	maxRegions       = ir.MaxNesting // run-time loops and ifs inside each other
 
 	// What an instance counts, by the memory that it stays in.
 	instanceSteps = 64
