@@ -20,7 +20,7 @@ const module = "github.com/npulang/npu"
 // policy says which packages may import which: in "a < b", b may import a and
 // all that a may import. NONE is the empty set.
 const policy = `
-NONE                                   < ir/diag, stdlib, golden/expect
+NONE                                   < ir/diag, stdlib, golden/expect, lower/place
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode
 ir                                     < ir/irtest, ir/gen, ir/draw, vm/kernel
@@ -28,7 +28,7 @@ ir, lang/syntax                        < passes/rewrite
 ir, lang/syntax, lang/weights          < lang
 passes/rewrite                         < passes
 passes, ir/device                      < fusion
-ir, ir/device                          < lower
+ir, ir/device, lower/place             < lower
 lower, codegen/bytecode                < codegen
 codegen/bytecode, vm/kernel            < vm
 lang, fusion, codegen, vm, stdlib, ir/draw < .

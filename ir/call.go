@@ -232,3 +232,11 @@ func (op *Op) Defaults() []Lit {
 	}
 	return ls
 }
+
+// InPlace reports whether Eval may compute the result in the memory of argument
+// i: it reads each element of that argument before it writes the result's
+// element of the same index, and never looks at it again. The other arguments
+// must lie elsewhere.
+func (c *Call) InPlace(i int) bool {
+	return c.Op.Class == Elementwise && len(c.Out) == 1 && i < len(c.In) && c.In[i].Equal(c.Out[0])
+}

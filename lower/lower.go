@@ -26,8 +26,10 @@ func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
 	}
 	p := b.plan
 	p.Name, p.Env, p.Weights, p.device = f.Name, bindings(f, env), table.list, opts.Device
-	p.assignStreams(opts.OneStream)
+	p.needs()
+	p.assignStreams(opts.Streams == 1)
 	p.placeEvents()
+	p.placeBuffers()
 	return p, nil
 }
 
@@ -71,7 +73,7 @@ func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable) *build
 	}
 }
 
-// lower makes tasks and buffers, and places the buffers.
+// lower makes tasks and buffers.
 func (b *builder) lower() error {
 	if err := checkAsserts(b.f, b.env); err != nil {
 		return err
@@ -91,11 +93,7 @@ func (b *builder) lower() error {
 			return err
 		}
 	}
-	if err := b.finish(); err != nil {
-		return err
-	}
-	b.plan.placeBuffers()
-	return nil
+	return b.finish()
 }
 
 // input makes the buffer of a parameter. The counter of a loop lies in the

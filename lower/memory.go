@@ -1,48 +1,134 @@
 package lower
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"github.com/npulang/npu/lower/place"
 )
 
-// placeBuffers gives every arena buffer an offset. Tasks are visited in
-// program order; results and frames are placed as they are made, in the free
-// block that fits best, and freed behind the last task that reads them.
+// placeBuffers gives every arena buffer an offset. On one stream, tasks are
+// visited in program order; results and frames are placed as they are made, in
+// the free block that fits best, and freed behind the last task that reads them.
+// On several, a place is used again only where the clocks say that all who used
+// it are done.
 // Sizes count rounded up to the alignment, also in the plan's numbers, so that
 // MaxLive is what no arena could be smaller than.
 func (p *Plan) placeBuffers() {
-	end := len(p.Tasks)
-	starts := make([][]int, end+2) // by first task, shifted by one for buffers that precede all tasks
-	stops := make([][]int, end+2)
+	own := p.ownBuffers()
+	p.measure(own)
+	if len(p.Streams) > 1 {
+		p.placeByClocks(own)
+	} else {
+		p.placeInOrder(own)
+	}
+	p.noteReuse(own)
+	for i := range p.Buffers {
+		if b := &p.Buffers[i]; b.Base >= 0 {
+			b.Offset = p.Buffers[b.Base].Offset
+		}
+	}
+}
+
+// ownBuffers lists the buffers that need a place in the arena.
+func (p *Plan) ownBuffers() (own []int) {
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
-		if b.Space != Arena || b.Base >= 0 {
-			continue
+		if b.Space == Arena && b.Base < 0 {
+			b.Last = min(b.Last, len(p.Tasks))
+			own = append(own, i)
 		}
-		b.Last = min(b.Last, end)
+	}
+	return own
+}
+
+// measure sums the sizes, of all and of those that live at one time when tasks
+// run in program order.
+func (p *Plan) measure(own []int) {
+	change := make([]int64, len(p.Tasks)+3)
+	for _, i := range own {
+		b := &p.Buffers[i]
+		size := roundUp(b.Size, p.Align)
+		p.Sum += size
+		change[b.First+1] += size
+		change[b.Last+2] -= size
+	}
+	live := int64(0)
+	for _, c := range change {
+		live += c
+		p.MaxLive = max(p.MaxLive, live)
+	}
+}
+
+func (p *Plan) placeInOrder(own []int) {
+	starts := make([][]int, len(p.Tasks)+2) // by first task, shifted by one for buffers that precede all tasks
+	stops := make([][]int, len(p.Tasks)+2)
+	for _, i := range own {
+		b := &p.Buffers[i]
 		starts[b.First+1] = append(starts[b.First+1], i)
 		stops[b.Last+1] = append(stops[b.Last+1], i)
 	}
 	a := newArena()
-	live := int64(0)
 	for t := range starts {
 		for _, i := range starts[t] {
-			size := roundUp(p.Buffers[i].Size, p.Align)
-			p.Buffers[i].Offset = a.take(size)
-			p.Sum += size
-			live += size
+			p.Buffers[i].Offset = a.take(roundUp(p.Buffers[i].Size, p.Align))
 		}
-		p.MaxLive = max(p.MaxLive, live)
 		for _, i := range stops[t] {
-			size := roundUp(p.Buffers[i].Size, p.Align)
-			a.give(p.Buffers[i].Offset, size)
-			live -= size
+			a.give(p.Buffers[i].Offset, roundUp(p.Buffers[i].Size, p.Align))
 		}
 	}
 	p.Arena = a.end
-	for i := range p.Buffers {
-		if b := &p.Buffers[i]; b.Base >= 0 {
-			b.Offset = p.Buffers[b.Base].Offset
+}
+
+// placeByClocks places buffers that conflict unless one's users are all done
+// before the other's first.
+func (p *Plan) placeByClocks(own []int) {
+	users := make([][]int, len(p.Buffers))
+	for i := range p.Tasks {
+		for _, b := range p.Tasks[i].In {
+			if b >= 0 {
+				users[p.root(b)] = append(users[p.root(b)], i)
+			}
+		}
+		for _, b := range p.Tasks[i].writes() {
+			users[p.root(b)] = append(users[p.root(b)], i)
+		}
+	}
+	c := p.clocks()
+	free := func(a, b int) bool { // a's place may be b's
+		first := p.Buffers[b].First
+		return !slices.ContainsFunc(users[a], func(u int) bool { return !c.before(u, first) })
+	}
+	problem := &place.Problem{Align: p.Align, Conflicts: make([][]int32, len(own))}
+	for k, i := range own {
+		b := &p.Buffers[i]
+		problem.Buffers = append(problem.Buffers, place.Buffer{Size: roundUp(b.Size, p.Align), Lower: int64(b.First), Upper: int64(b.Last) + 1})
+		for l, j := range own {
+			if k != l && !free(i, j) && !free(j, i) {
+				problem.Conflicts[k] = append(problem.Conflicts[k], int32(l))
+			}
+		}
+	}
+	plan := place.Solve(problem, place.Effort{})
+	p.Arena = plan.Height
+	for k, i := range own {
+		p.Buffers[i].Offset = plan.Offsets[k]
+	}
+}
+
+// noteReuse remembers who lay in a buffer's place before.
+func (p *Plan) noteReuse(own []int) {
+	tenants := newTenancy()
+	order := slices.Clone(own)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Buffers[i].First, p.Buffers[j].First) })
+	for _, i := range order {
+		b := &p.Buffers[i]
+		if b.Size == 0 {
+			continue
+		}
+		if old := tenants.move(b.Offset, b.Offset+b.Size, i); len(old) > 0 {
+			b.Reuses = old[0]
 		}
 	}
 }

@@ -45,9 +45,9 @@ func (p *Plan) oneStream() {
 	p.Streams = []Stream{s}
 }
 
-// placeEvents orders the tasks of different streams where one needs it of the
-// other: because it reads what the other writes, or because it is given memory
-// that the other still uses.
+// placeEvents orders the tasks of different streams where one reads what the
+// other writes. Memory adds nothing to that: it is used again only where the
+// order of tasks is known already.
 //
 // Each stream has a clock: how many tasks of every stream are known to be done
 // when its next task begins. A task waits for another only if the clock does
@@ -63,12 +63,11 @@ func (p *Plan) placeEvents() {
 	done := make([]int32, len(p.Tasks)*n) // the clock behind each task
 	place := make([]int32, len(p.Tasks))  // of a task in its stream
 	waits := map[int][]int{}              // by task: the tasks that it waits for
-	h := newHazards(p)
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
 		mine := clock[t.Stream]
 		place[i] = mine[t.Stream]
-		for _, d := range h.needs(i) {
+		for _, d := range slices.Backward(t.After) {
 			s := p.Tasks[d].Stream
 			if s == t.Stream || mine[s] > place[d] {
 				continue
@@ -101,49 +100,23 @@ func (p *Plan) numberEvents(waits map[int][]int) {
 	}
 }
 
-// hazards finds out, task by task in program order, which earlier tasks each
-// one needs.
-type hazards struct {
-	p       *Plan
-	writer  []int   // by buffer: the task that writes it; -1: none yet
-	readers [][]int // by buffer: the last task of each stream that reads it
-	tenants *tenancy
-}
-
-func newHazards(p *Plan) *hazards {
-	h := &hazards{p: p, writer: make([]int, len(p.Buffers)), readers: make([][]int, len(p.Buffers)), tenants: newTenancy()}
-	for i := range h.writer {
-		h.writer[i] = -1
-	}
-	return h
-}
-
-// needs lists the tasks that must be done before task i, latest first. It also
-// notes in the plan whose results the task reads and whose memory it is given.
-func (h *hazards) needs(i int) []int {
-	t := &h.p.Tasks[i]
-	var needs []int
-	for _, in := range t.In {
-		if in < 0 {
-			continue
-		}
-		b := h.p.root(in)
-		h.readers[b] = noteReader(h.p, h.readers[b], i)
-		if w := h.writer[b]; w >= 0 {
-			t.After = append(t.After, w)
-			if h.p.Buffers[b].Size > 0 {
-				needs = append(needs, w)
+// needs notes in each task which earlier tasks write what it reads; of a value
+// without elements nothing is read.
+func (p *Plan) needs() {
+	writer := make([]int, len(p.Buffers)) // plus one
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		for _, in := range t.In {
+			if in >= 0 && p.Buffers[in].Size > 0 && writer[p.root(in)] > 0 {
+				t.After = append(t.After, writer[p.root(in)]-1)
 			}
 		}
+		slices.Sort(t.After)
+		t.After = slices.Compact(t.After)
+		for _, out := range t.writes() {
+			writer[out] = i + 1
+		}
 	}
-	slices.Sort(t.After)
-	t.After = slices.Compact(t.After)
-	for _, out := range t.writes() {
-		needs = append(needs, h.occupy(i, out)...)
-	}
-	slices.Sort(needs)
-	slices.Reverse(needs)
-	return slices.Compact(needs)
 }
 
 // writes lists the buffers that a task writes, its frame included.
@@ -152,34 +125,6 @@ func (t *Task) writes() []int {
 		return t.Out
 	}
 	return append(slices.Clone(t.Out), t.Region.Frame)
-}
-
-// occupy lets task i write a buffer, and lists the tasks that used its memory
-// before.
-func (h *hazards) occupy(i, out int) (needs []int) {
-	b := &h.p.Buffers[out]
-	h.writer[out] = i
-	if b.Space != Arena || b.Size == 0 {
-		return nil
-	}
-	for _, old := range h.tenants.move(b.Offset, b.Offset+b.Size, out) {
-		if b.Reuses < 0 {
-			b.Reuses = old
-		}
-		needs = append(append(needs, h.writer[old]), h.readers[old]...)
-	}
-	return needs
-}
-
-// noteReader keeps the last reader of each stream: the others are done before.
-func noteReader(p *Plan, readers []int, i int) []int {
-	for k, r := range readers {
-		if p.Tasks[r].Stream == p.Tasks[i].Stream {
-			readers[k] = i
-			return readers
-		}
-	}
-	return append(readers, i)
 }
 
 // frameType is the type of a buffer that holds bodies' arenas.

@@ -8,6 +8,7 @@ import (
 	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lower/place"
 )
 
 // A Plan is a function with everything decided that running it needs: tasks
@@ -116,11 +117,55 @@ type Stream struct {
 
 // Options steer lowering. The zero value is the default.
 type Options struct {
-	Align     int64 // of arena offsets, a power of two; 0 means 64
-	OneStream bool  // run all units' tasks on one stream
-	// Device is the machine whose numbers the estimates of time take; nil: the cpu.
+	// Device is the machine whose numbers decide about streams; nil: the cpu.
 	Device *device.Device
+	// Mapping says which unit gets the work that either can do.
+	Mapping Mapping
+	// Streams is how many streams there may be, 1 to 64; 0: as many as the device's
+	// row says.
+	Streams int
+	// Strategy says how tasks are shared out among the streams.
+	Strategy Strategy
+
+	// Memory says how hard the planner tries to use memory again.
+	Memory MemoryMode
+	Align  int64 // of arena offsets, a power of two; 0 means 64
+	// Keep names values that get memory of their own, which nothing else uses.
+	Keep []string
+	// Effort bounds the exact search for a smaller arena.
+	Effort place.Effort
 }
+
+// A Mapping says which unit does what both could do.
+type Mapping string
+
+// The mappings. The empty one is MapAuto.
+const (
+	MapAuto         Mapping = "auto"          // by the operator's row
+	MapCubePrefer   Mapping = "cube_prefer"   // all of a mixed region on the cube's core
+	MapVectorPrefer Mapping = "vector_prefer" // small products too on the vector unit
+)
+
+// A Strategy says how tasks are shared out among streams.
+type Strategy string
+
+// The strategies. The empty one is Balanced.
+const (
+	Latency    Strategy = "latency"    // the critical path first
+	Throughput Strategy = "throughput" // equal loads
+	Balanced   Strategy = "balanced"   // the critical path, as long as loads stay near
+)
+
+// A MemoryMode says how memory is used again.
+type MemoryMode string
+
+// The modes. The empty one is MemoryNormal.
+const (
+	MemoryOff          MemoryMode = "off"          // every value has a place of its own
+	MemoryConservative MemoryMode = "conservative" // a place is free when its last reader is done
+	MemoryNormal       MemoryMode = "normal"       // results in the place of arguments too, best of several layouts
+	MemoryAggressive   MemoryMode = "aggressive"   // tasks change their order to lower the peak too
+)
 
 // defaultAlign is one cache line, and the width of the widest vector register.
 const defaultAlign = 64

@@ -77,7 +77,9 @@ func (b *builder) body(f *ir.Func, set func(*builder)) (*Plan, error) {
 		return nil, err
 	}
 	inner.plan.Name = f.Name
+	inner.plan.needs()
 	inner.plan.assignStreams(true)
+	inner.plan.placeBuffers()
 	return inner.plan, nil
 }
 

@@ -1,0 +1,11 @@
+// Package place lays buffers out in one arena, so that those that live at the
+// same time do not overlap and the arena is small.
+//
+//	id,lower,upper,size          id,lower,upper,size,offset
+//	0,0,9,4                      0,0,9,4,8
+//	1,0,21,4              =>     1,0,21,4,0
+//	2,9,21,8                     2,9,21,8,4
+//
+// It knows buffers, lives and sizes only: tasks, streams and what may share
+// memory for other reasons are the planner's (lower).
+package place
