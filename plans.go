@@ -255,7 +255,8 @@ func (p *Program) code(env ir.Env) (*bytecode.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return codegen.Emit(plan)
+	code, _, err := codegen.Emit(plan)
+	return code, err
 }
 
 // weight finds the values of a parameter.

@@ -173,7 +173,7 @@ func (c *compilation) showBytecode() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := codegen.Emit(plan)
+	p, _, err := codegen.Emit(plan)
 	if err != nil {
 		return "", err
 	}

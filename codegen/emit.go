@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/codegen/bytecode"
@@ -10,8 +12,10 @@ import (
 
 // Emit writes a plan as bytecode. It decides nothing: buffers, streams and
 // events are those of the plan, in their order. The program of a plan that
-// Lower made passes bytecode.Verify.
-func Emit(p *lower.Plan) (*bytecode.Program, error) {
+// Lower made passes bytecode.Verify. calls[i] is the call, without symbols, of
+// the program's kernel i, so that whoever runs the program at once need not read
+// it from its text.
+func Emit(p *lower.Plan) (_ *bytecode.Program, calls []*ir.Call, err error) {
 	e := &emitter{
 		out:     &bytecode.Program{Name: p.Name, Arena: p.Arena, Align: p.Align, Events: len(p.Events)},
 		kernels: map[string]int{},
@@ -35,13 +39,14 @@ func Emit(p *lower.Plan) (*bytecode.Program, error) {
 		code = append(code, bytecode.Instr{Op: bytecode.End})
 		e.out.Functions[0].Streams = append(e.out.Functions[0].Streams, bytecode.Stream{Name: stream.Name, Code: code})
 	}
-	return e.out, nil
+	return e.out, e.calls, nil
 }
 
 // An emitter gathers the tables of the program.
 type emitter struct {
 	out     *bytecode.Program
 	kernels map[string]int // by text
+	calls   []*ir.Call     // of the kernels
 	weights map[int]int    // the buffer of each weight
 }
 
@@ -68,11 +73,12 @@ func typesOf(list []ir.Type) []bytecode.Type {
 }
 
 // kernel returns the index of the kernel that runs a task; tasks that differ
-// only in their operands share one.
-func (e *emitter) kernel(t *lower.Task) int {
+// only in their operands share one. inPlace is the argument in whose memory the
+// result lies.
+func (e *emitter) kernel(t *lower.Task, inPlace int) int {
 	k := bytecode.Kernel{
 		Op: t.Call.Op.Name, Attrs: t.Call.Op.AttrsText(t.Call.Attrs), Unit: t.Unit.String(),
-		In: typesOf(t.Call.In), Out: typesOf(t.Call.Out),
+		In: typesOf(t.Call.In), Out: typesOf(t.Call.Out), InPlace: inPlace,
 	}
 	key := kernelKey(&k)
 	i, ok := e.kernels[key]
@@ -80,6 +86,7 @@ func (e *emitter) kernel(t *lower.Task) int {
 		i = len(e.out.Kernels)
 		e.kernels[key] = i
 		e.out.Kernels = append(e.out.Kernels, k)
+		e.calls = append(e.calls, t.Call)
 	}
 	return i
 }
@@ -93,6 +100,9 @@ func kernelKey(k *bytecode.Kernel) string {
 	b.WriteString(" ->")
 	for _, t := range k.Out {
 		b.WriteString(" " + t.String())
+	}
+	if k.InPlace != bytecode.Absent {
+		fmt.Fprintf(&b, " in place %d", k.InPlace)
 	}
 	return b.String()
 }
@@ -213,13 +223,29 @@ func (s *scope) task(code []bytecode.Instr, i int) []bytecode.Instr {
 	case t.Call == nil:
 		code = append(code, copyOf(site, s.buffers[t.Out[0]], s.buffers[t.In[0]]))
 	default:
-		site.Op, site.Index, site.Out, site.In = bytecode.Exec, s.e.kernel(t), s.of(t.Out), s.of(t.In)
+		site.Op, site.Out, site.In = bytecode.Exec, s.of(t.Out), s.of(t.In)
+		site.Index = s.e.kernel(t, s.inPlace(site.Out, site.In))
 		code = append(code, site)
 	}
 	if t.Post >= 0 {
 		code = append(code, bytecode.Instr{Op: bytecode.Post, Index: t.Post})
 	}
 	return code
+}
+
+// inPlace returns the argument that the first result of a task replaces.
+func (s *scope) inPlace(out, in []int) int {
+	if len(out) == 0 || s.e.out.Buffers[out[0]].Size == 0 {
+		return bytecode.Absent
+	}
+	to := &s.e.out.Buffers[out[0]]
+	return slices.IndexFunc(in, func(b int) bool {
+		if b == bytecode.Absent {
+			return false
+		}
+		from := &s.e.out.Buffers[b]
+		return from.Space == to.Space && from.Slot == to.Slot && from.Offset == to.Offset && from.Size == to.Size
+	})
 }
 
 func copyOf(site bytecode.Instr, to, from int) bytecode.Instr {

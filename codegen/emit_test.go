@@ -43,7 +43,7 @@ func listings(t *testing.T, file, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := codegen.Emit(plan)
+	p, _, err := codegen.Emit(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

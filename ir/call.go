@@ -18,7 +18,8 @@ type Call struct {
 	Env    Env         // what Bind put for the symbols; regions need it
 	Budget *Budget     // what Eval may use; nil: anything
 	// Into is memory for the results of Eval: tensors of the types in Out that
-	// share none with the arguments. Nil: Eval makes new ones.
+	// share none with the arguments, but for one that InPlace allows. Nil: Eval
+	// makes new ones.
 	Into []*tensor.T
 }
 

@@ -254,7 +254,7 @@ func inferElementwise(c *Call, result func(tensor.DType) tensor.DType) ([]Type, 
 }
 
 func (s *shaped) eval(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out := results(c)
+	out := into(c)
 	if s.guard != nil && out[0].Len() > 0 {
 		if err := s.guard(c, in); err != nil {
 			return nil, err

@@ -144,7 +144,7 @@ func broadcastAll(c *Call) ([]Dim, error) {
 
 // resultOf makes t's elements the only result of a bound call.
 func resultOf(c *Call, t *tensor.T) []*tensor.T {
-	out := results(c)
+	out := into(c)
 	copy(out[0].Data, t.Data)
 	return out
 }
@@ -152,10 +152,16 @@ func resultOf(c *Call, t *tensor.T) []*tensor.T {
 // results gives the tensors of a bound call's results, all zero, and once only:
 // a second time they are the same where Call.Into says where they lie.
 func results(c *Call) []*tensor.T {
+	for _, t := range c.Into {
+		clear(t.Data)
+	}
+	return into(c)
+}
+
+// into is results for evaluations that write every element: what Call.Into
+// holds stays there until then, since it may be an argument (see Call.InPlace).
+func into(c *Call) []*tensor.T {
 	if c.Into != nil {
-		for _, t := range c.Into {
-			clear(t.Data)
-		}
 		return c.Into
 	}
 	out := make([]*tensor.T, len(c.Out))

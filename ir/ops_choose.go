@@ -21,7 +21,7 @@ var (
 		Attrs: dtypeAttr,
 		Infer: func(c *Call) ([]Type, error) { return []Type{{c.DType("dtype"), c.In[0].Shape}}, nil },
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-			out := results(c)
+			out := into(c)
 			tensor.CastInto(out[0], in[0])
 			return out, nil
 		},
@@ -67,7 +67,7 @@ var pickRuns = stream(asUints, asUints, func(_ *Call, dst []uint64, in [][]uint6
 })
 
 func evalWhere(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out := results(c)
+	out := into(c)
 	pickRuns(c, asBits(out[0]), []*tensor.T{in[0], asBits(in[1]), asBits(in[2])})
 	return out, nil
 }

@@ -174,7 +174,7 @@ func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // evalAdd adds with broadcasting.
 func evalAdd(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out := results(c)
+	out := into(c)
 	additions[in[0].DType.Kind()](c, out[0], in)
 	return out, nil
 }

@@ -82,7 +82,7 @@ func BenchmarkCompile(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					p, err := codegen.Emit(plan)
+					p, _, err := codegen.Emit(plan)
 					if err != nil {
 						b.Fatal(err)
 					}

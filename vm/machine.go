@@ -146,6 +146,12 @@ func (m *Machine) bindCode() error {
 		if kernels[i] = kernel.Select(calls[i]); kernels[i] == nil {
 			return &diag.Diagnostic{Code: "bad-bytecode", Subject: k.Op, Message: "no kernel runs this operator"}
 		}
+		if at := k.InPlace; at != bytecode.Absent && !kernels[i].InPlace(calls[i], at) {
+			return &diag.Diagnostic{
+				Code: "bad-bytecode", Subject: k.Op,
+				Message: sprintf("kernel k%d, %s, can't compute in place of argument %d", i, kernels[i].NameFor(calls[i].Op), at),
+			}
+		}
 	}
 	at := 0
 	m.code = make([][][]step, len(p.Functions))

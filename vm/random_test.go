@@ -160,7 +160,7 @@ func TestEveryEventIsNeeded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := codegen.Emit(plan)
+		p, _, err := codegen.Emit(plan)
 		if err != nil {
 			t.Fatal(err)
 		}

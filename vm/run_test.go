@@ -58,7 +58,7 @@ func machine(t testing.TB, text string, opts Options) *Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := codegen.Emit(plan)
+	p, _, err := codegen.Emit(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := codegen.Emit(plan)
+	p, _, err := codegen.Emit(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

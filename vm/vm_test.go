@@ -39,7 +39,7 @@ func program(t testing.TB, f *ir.Func, env ir.Env, opts lower.Options) *bytecode
 	if err != nil {
 		t.Fatalf("lower: %v\n%s", err, f)
 	}
-	p, err := codegen.Emit(plan)
+	p, _, err := codegen.Emit(plan)
 	if err != nil {
 		t.Fatalf("emit: %v\n%s", err, f)
 	}
@@ -302,7 +302,7 @@ func TestEncodingKeepsAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := codegen.Emit(plan)
+		p, _, err := codegen.Emit(plan)
 		if err != nil {
 			t.Fatal(err)
 		}

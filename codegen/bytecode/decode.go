@@ -195,7 +195,7 @@ func (r *reader) program() *Program {
 }
 
 func (r *reader) kernel() Kernel {
-	return Kernel{Op: r.string(), Attrs: r.string(), Unit: r.string(), In: list(r, r.typ), Out: list(r, r.typ)}
+	return Kernel{Op: r.string(), Attrs: r.string(), Unit: r.string(), In: list(r, r.typ), Out: list(r, r.typ), InPlace: r.index()}
 }
 
 func (r *reader) buffer() Buffer {

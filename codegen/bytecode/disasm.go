@@ -55,7 +55,11 @@ func (d *disassembler) kernels() {
 		if k.Attrs != "" {
 			op += " {" + k.Attrs + "}"
 		}
-		rows[i] = []string{fmt.Sprintf("k%d", i), k.Unit, op, typeRow(k.In) + "-> " + strings.TrimSuffix(typeRow(k.Out), " ")}
+		types := typeRow(k.In) + "-> " + strings.TrimSuffix(typeRow(k.Out), " ")
+		if k.InPlace != Absent {
+			types += fmt.Sprintf("  in place %d", k.InPlace)
+		}
+		rows[i] = []string{fmt.Sprintf("k%d", i), k.Unit, op, types}
 	}
 	d.columns(rows)
 }

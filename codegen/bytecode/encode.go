@@ -114,6 +114,7 @@ func (w *writer) kernel(k *Kernel) {
 	w.string(k.Unit)
 	w.typeSeq(k.In)
 	w.typeSeq(k.Out)
+	w.index(k.InPlace)
 }
 
 func (w *writer) buffer(b *Buffer) {

@@ -56,6 +56,10 @@ type Kernel struct {
 	Attrs   string // "axis=-1, eps=1e-05"
 	Unit    string // cube, vector, scalar, dma
 	In, Out []Type
+	// InPlace is the argument in whose memory result 0 is computed: the same
+	// bytes, which no other argument touches. Absent: results lie apart from all
+	// arguments.
+	InPlace int
 }
 
 // A Space is a kind of memory.

@@ -81,6 +81,18 @@ func checkKernel(i int, k *Kernel) error {
 			return fault(diag.Loc{}, "", "kernel k%d has a result of the type %s", i, t)
 		}
 	}
+	return checkInPlace(i, k)
+}
+
+// checkInPlace checks that result 0 fits the argument in whose place it is made.
+func checkInPlace(i int, k *Kernel) error {
+	switch at := k.InPlace; {
+	case at == Absent:
+	case at < 0 || at >= len(k.In) || len(k.Out) == 0:
+		return fault(diag.Loc{}, "", "kernel k%d (%s) computes in place of argument %d, and has %d arguments and %d results", i, k.Op, at, len(k.In), len(k.Out))
+	case !k.In[at].Equal(k.Out[0]):
+		return fault(diag.Loc{}, "", "kernel k%d (%s) computes a result of the type %s in place of argument %d, which has type %s", i, k.Op, k.Out[0], at, k.In[at])
+	}
 	return nil
 }
 

@@ -219,7 +219,7 @@ func (f *flow) holds(b int) bool {
 var flowChecks = [...]func(*flow, place, *Instr) error{
 	End:    func(*flow, place, *Instr) error { return nil },
 	Exec:   (*flow).exec,
-	Copy:   (*flow).exec,
+	Copy:   (*flow).copy,
 	Row:    (*flow).row,
 	Wait:   (*flow).wait,
 	Post:   (*flow).post,
@@ -246,16 +246,30 @@ func (f *flow) post(pl place, in *Instr) error {
 }
 
 // exec reads all arguments, then writes all results: a result that lies where
-// an argument or another result does meets this instruction's own access.
+// an argument or another result does meets this instruction's own access. Only
+// the argument that the kernel replaces leaves none.
 func (f *flow) exec(pl place, in *Instr) error {
-	for _, b := range in.In {
+	replaced := f.v.p.Kernels[in.Index].InPlace
+	for i, b := range in.In {
 		if b == Absent {
 			continue
 		}
-		if err := f.read(pl, b); err != nil {
+		if err := f.readAs(pl, b, i != replaced); err != nil {
 			return err
 		}
 	}
+	return f.storeAll(pl, in)
+}
+
+// copy reads one buffer and writes another.
+func (f *flow) copy(pl place, in *Instr) error {
+	if err := f.read(pl, in.In[0]); err != nil {
+		return err
+	}
+	return f.storeAll(pl, in)
+}
+
+func (f *flow) storeAll(pl place, in *Instr) error {
 	for _, b := range in.Out {
 		if err := f.store(pl, b); err != nil {
 			return err

@@ -212,6 +212,21 @@ func (v *verifier) checkExec(pl place, in *Instr) error {
 			return err
 		}
 	}
+	return v.samePlace(pl, in, k)
+}
+
+// samePlace checks that the result of a kernel that computes in place lies
+// exactly where its argument does. That no other argument lies there is seen
+// when the reads and writes of the instruction are followed.
+func (v *verifier) samePlace(pl place, in *Instr, k *Kernel) error {
+	if k.InPlace == Absent {
+		return nil
+	}
+	to, from := &v.p.Buffers[in.Out[0]], &v.p.Buffers[in.In[k.InPlace]]
+	if to.Space != from.Space || to.Slot != from.Slot || to.Offset != from.Offset {
+		return v.fault(pl, "writes %s, which does not lie where %s does, and kernel k%d (%s) computes in place of that",
+			v.label(in.Out[0]), v.label(in.In[k.InPlace]), in.Index, k.Op)
+	}
 	return nil
 }
 

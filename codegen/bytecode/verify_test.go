@@ -52,13 +52,55 @@ const regions = `func @regions(%c: bool[], %x: f32[4]) -> (y: f32[4], rows: f32[
   return %y, %rows
 }`
 
+// chained has one stream, and values of one size.
+const chained = `func @chained (%x: f32[16]) -> (y: f32[16]) {
+  %a = neg %x : f32[16]
+  %b = abs %a : f32[16]
+  %c = add %b, %a : f32[16]
+  %y = neg %c : f32[16]
+  return %y
+}`
+
+// inPlace puts the result of the nth exec where an argument lies, and lets its
+// kernel compute in place of argument i.
+func inPlace(p *bytecode.Program, nth int, result, argument string, i int) {
+	p.Kernels[find(p, 0, bytecode.Exec, nth).Index].InPlace = i
+	buffer(p, result).Offset = buffer(p, argument).Offset
+}
+
+// TestInPlace lets a result have the memory of an argument that nothing reads
+// afterwards, of either argument, in the program and in a body.
+func TestInPlace(t *testing.T) {
+	p := copyOf(t, build(t, chained))
+	inPlace(p, 2, "%c", "%b", 0)
+	if err := bytecode.Verify(p); err != nil {
+		t.Errorf("%v\n%s", err, listing(p))
+	}
+	p = copyOf(t, build(t, chained))
+	inPlace(p, 2, "%c", "%a", 1)
+	if err := bytecode.Verify(p); err != nil {
+		t.Errorf("%v\n%s", err, listing(p))
+	}
+	if q := copyOf(t, p); listing(p) != listing(q) || !strings.Contains(listing(q), "in place 1") {
+		t.Errorf("the argument in whose place a result is made gets lost:\n%s", listing(q))
+	}
+	p = copyOf(t, build(t, strings.NewReplacer(
+		"%a = neg", "%y = fused %x : f32[16] {\n %a = neg", "return", "yield", "}", "}\nreturn %y\n}").Replace(chained)))
+	code := p.Functions[1].Streams[0].Code
+	p.Kernels[code[2].Index].InPlace = 1
+	p.Buffers[code[2].Out[0]].Offset = p.Buffers[code[2].In[1]].Offset
+	if err := bytecode.Verify(p); err != nil {
+		t.Errorf("%v\n%s", err, listing(p))
+	}
+}
+
 func build(t testing.TB, text string) *bytecode.Program {
 	t.Helper()
 	plan, err := lower.Lower(irtest.Parse(t, text), nil, lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := codegen.Emit(plan)
+	p, _, err := codegen.Emit(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +187,22 @@ var faults = []struct {
 	}, []string{"(%b)", "f32[16]", "matmul", "f32[4,4]"}},
 	{"view outside of its base", straight, func(p *bytecode.Program) { buffer(p, "%v").Offset += 64 },
 		[]string{"(%v)", "outside of", "(%c)"}},
+	{"in place without leave", chained, func(p *bytecode.Program) { inPlace(p, 1, "%b", "%a", bytecode.Absent) },
+		[]string{"exec t1", "writes b", "(%b)", "over its own argument", "(%a)"}},
+	{"in place of an argument that is read again", chained, func(p *bytecode.Program) { inPlace(p, 1, "%b", "%a", 0) },
+		[]string{"exec t2", "reads b", "(%a) where", "(%b) was written over it by exec t1"}},
+	{"in place of two arguments", chained, func(p *bytecode.Program) {
+		inPlace(p, 2, "%c", "%b", 0)
+		find(p, 0, bytecode.Exec, 2).In[1] = indexOf(p, "%b")
+	}, []string{"exec t2", "(%c)", "over its own argument", "(%b)"}},
+	{"in place, but elsewhere", chained, func(p *bytecode.Program) { p.Kernels[find(p, 0, bytecode.Exec, 2).Index].InPlace = 0 },
+		[]string{"exec t2", "(%c), which does not lie where", "(%b) does"}},
+	{"in place of a type that is not the result's", straight, func(p *bytecode.Program) {
+		k := &p.Kernels[find(p, 0, bytecode.Exec, 0).Index]
+		k.InPlace, k.In[0] = 0, bytecode.Type{DType: tensor.F32, Shape: []int{2}}
+	}, []string{"kernel k0", "f32[4,4] in place of argument 0, which has type f32[2]"}},
+	{"in place of no argument", chained, func(p *bytecode.Program) { p.Kernels[0].InPlace = 3 },
+		[]string{"kernel k0", "in place of argument 3"}},
 	{"wait for nothing", straight, func(p *bytecode.Program) {
 		s := stream(p, "vector0")
 		for i := range s.Code {

@@ -31,7 +31,14 @@ type Kernel struct {
 	// memory beyond some kilobytes is taken from c.Budget, which long kernels also
 	// ask whether to stop. An error is an *ir.Error, or what the budget said.
 	Run func(c *ir.Call, out, in []*tensor.T) error
+	// Apart says that the results must not share memory with arguments, even where
+	// the operator allows one of them to.
+	Apart bool
 }
+
+// InPlace reports whether the kernel may compute the result of a call in the
+// memory of argument i; see ir.Call.InPlace.
+func (k *Kernel) InPlace(c *ir.Call, i int) bool { return !k.Apart && c.InPlace(i) }
 
 // table holds every kernel, those of one operator in order of preference and
 // the rows for any operator last.

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,4 +220,79 @@ func TestSelect(t *testing.T) {
 	if k == nil || k.NameFor(c.Op) != "softmax/any/reference" || k.Kind.String() != "reference" {
 		t.Errorf("selected %+v", k)
 	}
+}
+
+// TestInPlace computes every call that may replace an argument in that
+// argument's memory: no bit may differ from results that lie apart. The second
+// of two sizes has more elements than are computed at a time.
+func TestInPlace(t *testing.T) {
+	var never []string
+	long := 0
+	for _, op := range ir.Ops() {
+		if op.Class != ir.Elementwise || op.Sample == nil || op.Eval == nil {
+			continue
+		}
+		replaced := 0
+		r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
+		for range 20 {
+			c, in := sample(t, op, r)
+			replaced += replace(t, c, in)
+			if c, in, ok := enlarged(r, c, in); ok {
+				long += replace(t, c, in)
+			}
+		}
+		if replaced == 0 {
+			never = append(never, op.Name)
+		}
+	}
+	// What compares numbers, or asks about them, gives another dtype.
+	slices.Sort(never)
+	if got, want := strings.Join(never, " "), "greater greater_equal is_finite is_inf is_nan less less_equal"; got != want {
+		t.Errorf("no sampled call replaces an argument of %s, want %s", got, want)
+	}
+	if long < 500 {
+		t.Errorf("only %d long calls replace an argument", long)
+	}
+}
+
+// replace runs a call once for each argument that it may replace, by every
+// kernel that does so, and returns how many that were.
+func replace(t *testing.T, c *ir.Call, in []*tensor.T) (count int) {
+	t.Helper()
+	want, wantErr := ir.Evaluate(c, in...)
+	for i := range in {
+		for _, k := range kernel.Table() {
+			if in[i] == nil || k.For != "" && k.For != c.Op.Name || k.Accept != nil && !k.Accept(c) || !k.InPlace(c, i) {
+				continue
+			}
+			count++
+			args := slices.Clone(in)
+			args[i] = in[i].Clone()
+			placed := *c
+			placed.Into = []*tensor.T{args[i]}
+			err := k.Run(&placed, placed.Into, args)
+			if (err != nil) != (wantErr != nil) {
+				t.Fatalf("%s in place of argument %d: error %v, want %v", k.NameFor(c.Op), i, err, wantErr)
+			}
+			if err == nil && !tensor.BitEqual(args[i], want[0]) {
+				t.Fatalf("%s of %v in place of argument %d: %v", k.NameFor(c.Op), c.In, i, tensor.Compare(args[i], want[0], 0))
+			}
+		}
+	}
+	return count
+}
+
+// enlarged gives the arguments that have the result's shape an axis of 300 in
+// front; the others are broadcast along it.
+func enlarged(r *rand.Rand, c *ir.Call, in []*tensor.T) (*ir.Call, []*tensor.T, bool) {
+	big := *c
+	big.In, big.Known, in = slices.Clone(c.In), nil, slices.Clone(in)
+	for i, typ := range c.In {
+		if typ.Absent() || len(typ.Shape) != len(c.Out[0].Shape) || len(typ.Shape) == tensor.MaxRank {
+			continue
+		}
+		big.In[i] = ir.T(typ.DType, append([]ir.Dim{ir.N(300)}, typ.Shape...)...)
+		in[i] = irtest.Tensor(r, big.In[i])
+	}
+	return &big, in, ir.InferCall(&big) == nil && !big.Out[0].Equal(c.Out[0])
 }
