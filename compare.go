@@ -135,7 +135,7 @@ func (c *compared) against(d *compared, within float64) (*Comparison, error) {
 				Name: s.value.Name, Difference: err.Error(),
 				Ops:   [2]string{s.value.Op.Name, other.value.Op.Name},
 				Types: [2]string{s.value.Type.String(), other.value.Type.String()},
-				Pos:   [2]string{place(s.value), place(other.value)},
+				Pos:   [2]string{placeOf(s.value), placeOf(other.value)},
 			}
 			return out, nil
 		}
@@ -155,7 +155,7 @@ func (c *compared) compareResults(d *compared, within float64, out *Comparison) 
 				Name: c.fn.ResultName(i), Result: true, Difference: err.Error(),
 				Ops:   [2]string{a.Op.Name, b.Op.Name},
 				Types: [2]string{a.Type.String(), b.Type.String()},
-				Pos:   [2]string{place(a), place(b)},
+				Pos:   [2]string{placeOf(a), placeOf(b)},
 			}
 			return nil
 		}
@@ -178,7 +178,7 @@ func (c *compared) same(s *seen, count int) *seen {
 	return nil
 }
 
-func place(v *ir.Value) string {
+func placeOf(v *ir.Value) string {
 	if v.Pos.Line == 0 {
 		return ""
 	}

@@ -45,6 +45,8 @@ type compilation struct {
 	own      []*rewrite.Rule // the script's rules
 	unproved map[*Rule]bool  // rules that say safe and are not believed
 	warnings Diagnostics
+	// replanned is set for a compiled file whose plan is not the one that is wanted.
+	replanned bool
 }
 
 // load reads a source up to the IR of its graphs. What fails holds nothing open.
@@ -54,7 +56,14 @@ func load(src Source, opts Options) (*compilation, error) {
 		return nil, asDiagnostics(err)
 	}
 	c := &compilation{opts: opts, text: t, unproved: map[*Rule]bool{}}
-	err = c.read()
+	err = c.opts.CheckPlanning()
+	if err == nil && t.file != nil {
+		c.replanned, err = c.opts.replan(t.file)
+		err = inFile(t.name, err)
+	}
+	if err == nil {
+		err = c.read()
+	}
 	if err == nil && t.file == nil {
 		err = c.believe()
 	}

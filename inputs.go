@@ -145,7 +145,7 @@ func (p *Program) randomInput(port Port, env ir.Env, seed uint64) (*Tensor, erro
 	for _, d := range port.Type.Shape {
 		d.Symbols(func(s string) {
 			if _, ok := env[s]; !ok {
-				env[s] = listingSize
+				env[s] = p.opts.randomSize(s)
 			}
 		})
 	}

@@ -38,6 +38,26 @@ type Options struct {
 	// SaveMemory refuses fusions that would raise the peak of live bytes.
 	SaveMemory bool
 
+	// Mapping says which unit does the work that both could do.
+	Mapping Mapping
+	// Streams is how many streams a plan may have, 1 to 64; 0: as many as the row of
+	// the device says. StreamStrategy says how tasks are shared out among them.
+	Streams        int
+	StreamStrategy StreamStrategy
+	// MemoryMode says how memory is used again within a run. Align, a power of two
+	// from 8 to 4096, is what offsets in a run's memory are multiples of; 0 means 64.
+	// Keep names values that get memory of their own, as listings call them, with or
+	// without %. PlanEffort bounds the search for a smaller arena.
+	MemoryMode MemoryMode
+	Align      int64
+	Keep       []string
+	PlanEffort Effort
+	// MaxDims gives upper bounds to symbolic dimensions. A program in which all have
+	// one is planned for them, and its memory serves every smaller size too; inputs
+	// that are larger are refused. Listings, and fusions that must fit a device, take
+	// a symbol that Dims does not name as its bound.
+	MaxDims map[string]int64
+
 	// Passes, if not nil, are the passes to run, in this order, instead of those
 	// of the level; After is the last one to run; after Fuel rewrites, if it is not
 	// 0, the rest of the graph stays as it is, and a negative Fuel allows none.
@@ -74,7 +94,7 @@ type Options struct {
 	MaxMemory int64
 
 	// Dims gives sizes to symbolic dimensions in listings that need numbers;
-	// the others are taken as 64.
+	// the others are taken as their bound in MaxDims, else as 64.
 	Dims map[string]int64
 	// Locations shows in listings where each value comes from.
 	Locations bool
@@ -127,7 +147,7 @@ func (o *Options) FusionStatus() []FusionStatus {
 func (o *Options) fusion(rules []*Rule) fusion.Options {
 	return fusion.Options{
 		Mode: o.Fusion, Switches: o.Switches, Rules: rules,
-		Device: o.Device, Dims: o.Dims, SaveMemory: o.SaveMemory,
+		Device: o.Device, Dims: o.sizes(), SaveMemory: o.SaveMemory,
 	}
 }
 

@@ -85,6 +85,9 @@ func (c *planCache) acquire(ctx context.Context, p *Program, args []*Tensor) (*p
 		types[i] = ir.TypeOf(a)
 	}
 	env, err := ir.BindSymbols(p.fn, types)
+	if err == nil {
+		err = p.opts.checkBounds(p.fn.Name, env)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +254,7 @@ func (p *Program) safePlan(env ir.Env) (m *vm.Machine, err error) {
 
 // code lowers the program for a binding.
 func (p *Program) code(env ir.Env) (*bytecode.Program, error) {
-	plan, err := lower.Lower(p.fn, env, lower.Options{})
+	plan, err := lower.Lower(p.fn, env, p.opts.lowering())
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,9 @@ type Port struct {
 // program finishes a compilation: passes, weights.
 func (c *compilation) program() (*Program, error) {
 	g, err := c.pick()
+	if err == nil {
+		err = checkDims(c.opts.MaxDims, g.Func)
+	}
 	if err != nil {
 		c.close()
 		return nil, err
@@ -89,7 +92,10 @@ func (p *Program) take(c *compilation, f *ir.Func) error {
 		p.fn, p.within, p.record = o.fn, o.within, o.record
 		return nil
 	}
-	p.fn, p.compiled = f, c.text.file.Program
+	p.fn = f
+	if !c.replanned {
+		p.compiled = c.text.file.Program
+	}
 	p.defaults = savedDefaults(c.text.file, f)
 	return nil
 }

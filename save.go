@@ -38,6 +38,9 @@ func (p *Program) WriteTo(w io.Writer) (int64, error) {
 // file puts a compiled file together.
 func (p *Program) file() (*bytecode.File, error) {
 	f := &bytecode.File{IR: p.fn.String(), Meta: []bytecode.Pair{{Key: "npu", Value: Version()}, {Key: "graph", Value: p.fn.Name}}}
+	if planning := p.opts.planning(); planning != "" {
+		f.Meta = append(f.Meta, bytecode.Pair{Key: planningKey, Value: planning})
+	}
 	for _, name := range sortedKeys(p.weights) {
 		f.Weights = append(f.Weights, bytecode.NewWeight(name, p.weights[name]))
 	}

@@ -62,7 +62,7 @@ func findStage(name string) (*Stage, error) {
 }
 
 // Emit shows a stage of a program as text. It needs no weights. Where sizes
-// need numbers, symbols are taken from Options.Dims, else as 64.
+// need numbers, symbols are taken from Options.Dims or MaxDims, else as 64.
 func Emit(src Source, stage string, opts Options) (string, Diagnostics, error) {
 	s, err := findStage(stage)
 	if err != nil {
@@ -196,11 +196,11 @@ func (c *compilation) plan() (*lower.Plan, error) {
 		return nil, err
 	}
 	f := o.fn
-	env, err := listingEnv(f, c.opts.Dims)
+	env, err := listingEnv(f, &c.opts)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := lower.Lower(f, env, lower.Options{Device: c.opts.Device})
+	plan, err := lower.Lower(f, env, c.opts.lowering())
 	if err != nil {
 		return nil, runError(err)
 	}
@@ -212,7 +212,8 @@ const listingSize = 64
 
 // listingEnv binds every symbol of a graph. A name that is no symbol of it is
 // an error.
-func listingEnv(f *ir.Func, dims map[string]int64) (ir.Env, error) {
+func listingEnv(f *ir.Func, opts *Options) (ir.Env, error) {
+	dims := opts.sizes()
 	if err := checkDims(dims, f); err != nil {
 		return nil, err
 	}
@@ -221,7 +222,7 @@ func listingEnv(f *ir.Func, dims map[string]int64) (ir.Env, error) {
 		env[s] = listingSize
 	}
 	maps.Copy(env, dims)
-	return env, nil
+	return env, opts.checkBounds(f.Name, env)
 }
 
 // checkDims refuses sizes of what is no symbolic dimension of any of the graphs.
@@ -266,9 +267,14 @@ func symbolsOf(graphs ...*ir.Func) []string {
 // checkDims refuses sizes of what is a symbolic dimension of no graph of the
 // program.
 func (c *compilation) checkDims() error {
-	var funcs []*ir.Func
-	for _, g := range c.graphs {
-		funcs = append(funcs, g.Func)
+	return checkDims(c.opts.sizes(), c.funcs()...)
+}
+
+// funcs are the functions of the graphs.
+func (c *compilation) funcs() []*ir.Func {
+	funcs := make([]*ir.Func, len(c.graphs))
+	for i, g := range c.graphs {
+		funcs[i] = g.Func
 	}
-	return checkDims(c.opts.Dims, funcs...)
+	return funcs
 }

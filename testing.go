@@ -35,6 +35,10 @@ func Test(src Source, opts TestOptions) (iter.Seq[TestResult], Diagnostics, erro
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := checkDims(c.opts.MaxDims, c.funcs()...); err != nil {
+		c.close()
+		return nil, nil, err
+	}
 	if len(opts.Levels) == 0 {
 		opts.Levels = []Level{O0, O2}
 	}

@@ -45,6 +45,9 @@ func newTrial(src Source, opts TrialOptions) (*trial, error) {
 
 func (c *compilation) trial(opts TrialOptions) (*trial, error) {
 	g, err := c.pick()
+	if err == nil {
+		err = checkDims(c.opts.MaxDims, g.Func)
+	}
 	if err != nil {
 		return nil, err
 	}

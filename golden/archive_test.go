@@ -86,7 +86,7 @@ func parseGolden(path string, text []byte) (*file, error) {
 
 // readProse parts the comment into prose and options.
 func (f *file) readProse() error {
-	f.options = options{Options: npu.Options{Verify: true, Dims: map[string]int64{}, RandomWeights: true}, inputs: map[string]string{}}
+	f.options = options{Options: npu.Options{Verify: true, Dims: map[string]int64{}, MaxDims: map[string]int64{}, RandomWeights: true}, inputs: map[string]string{}}
 	var prose strings.Builder
 	for line := range strings.Lines(string(f.archive.Comment)) {
 		text, ok := strings.CutPrefix(line, "option:")
@@ -127,9 +127,17 @@ var optionTable = map[string]func(*options, string) error{
 		o.Device, err = npu.FindDevice(v)
 		return err
 	},
-	"locations": func(o *options, v string) error { return setBool(&o.Locations, v) },
-	"format":    func(o *options, v string) error { o.Format = npu.PictureFormat(v); return nil },
-	"strict":    func(o *options, v string) error { return setBool(&o.Strict, v) },
+	"mapping":         func(o *options, v string) error { o.Mapping = npu.Mapping(v); return nil },
+	"streams":         func(o *options, v string) (err error) { o.Streams, err = strconv.Atoi(v); return err },
+	"stream-strategy": func(o *options, v string) error { o.StreamStrategy = npu.StreamStrategy(v); return nil },
+	"memory":          func(o *options, v string) error { o.MemoryMode = npu.MemoryMode(v); return nil },
+	"align":           func(o *options, v string) (err error) { o.Align, err = strconv.ParseInt(v, 10, 64); return err },
+	"keep":            func(o *options, v string) error { o.Keep = append(o.Keep, v); return nil },
+	"plan-effort":     func(o *options, v string) (err error) { o.PlanEffort, err = npu.ParseEffort(v); return err },
+	"max":             func(o *options, v string) error { return setSize(o.MaxDims, v) },
+	"locations":       func(o *options, v string) error { return setBool(&o.Locations, v) },
+	"format":          func(o *options, v string) error { o.Format = npu.PictureFormat(v); return nil },
+	"strict":          func(o *options, v string) error { return setBool(&o.Strict, v) },
 	"random-inputs": func(o *options, v string) error {
 		made := true
 		err := setBool(&made, v)
@@ -148,14 +156,7 @@ var optionTable = map[string]func(*options, string) error{
 		o.Seed, err = strconv.ParseUint(v, 10, 64)
 		return err
 	},
-	"dim": func(o *options, v string) error {
-		name, size, err := pair(v)
-		if err != nil {
-			return err
-		}
-		o.Dims[name], err = strconv.ParseInt(size, 10, 64)
-		return err
-	},
+	"dim": func(o *options, v string) error { return setSize(o.Dims, v) },
 	"input": func(o *options, v string) error {
 		name, value, err := pair(v)
 		o.inputs[name] = value
@@ -165,6 +166,16 @@ var optionTable = map[string]func(*options, string) error{
 
 func setBool(b *bool, value string) (err error) {
 	*b, err = strconv.ParseBool(value)
+	return err
+}
+
+// setSize reads NAME=N into a map.
+func setSize(sizes map[string]int64, text string) error {
+	name, size, err := pair(text)
+	if err != nil {
+		return err
+	}
+	sizes[name], err = strconv.ParseInt(size, 10, 64)
 	return err
 }
 

@@ -10,6 +10,7 @@ type buildCmd struct {
 	Output         string `short:"o" help:"File to write, - for standard output; default: FILE with the ending .npuc." placeholder:"FILE"`
 	weightFlags    `group:"Weights:"`
 	optimiserFlags `group:"Optimiser:"`
+	planFlags      `group:"Plan:"`
 }
 
 // Run writes a compiled program.
@@ -38,7 +39,7 @@ func (b *buildCmd) Run(std streams, c *cli) error {
 
 func (b *buildCmd) options(std streams) (npu.Options, error) {
 	opts := npu.Options{Root: b.Root}
-	err := set(&opts, b.graphFlags.add, b.memoryFlag.add, b.weightFlags.addTo(b.File, std), b.optimiserFlags.add)
+	err := set(&opts, b.graphFlags.add, b.memoryFlag.add, b.weightFlags.addTo(b.File, std), b.optimiserFlags.add, b.planFlags.add)
 	return opts, err
 }
 

@@ -19,6 +19,7 @@ type emitCmd struct {
 	Locations      bool   `help:"Show where each value comes from."`
 	Format         string `help:"Language of the stage graph: dot (default), for Graphviz, or svg." placeholder:"dot|svg"`
 	optimiserFlags `group:"Optimiser:"`
+	planFlags      `group:"Plan:"`
 	pipelineFlags  `group:"Passes:"`
 	Stats          bool `group:"Passes:" help:"Tell on standard error what each pass did, and how long it took."`
 	Trace          bool `group:"Passes:" help:"List on standard error each rewrite: pass, rule, value, place."`
@@ -73,7 +74,7 @@ func (e *emitCmd) checkFormat() error {
 
 func (e *emitCmd) options() (npu.Options, error) {
 	opts := npu.Options{Root: e.Root, Locations: e.Locations, Format: npu.PictureFormat(e.Format)}
-	err := set(&opts, e.graphFlags.add, e.optimiserFlags.add, e.pipelineFlags.add, e.dimFlags.add)
+	err := set(&opts, e.graphFlags.add, e.optimiserFlags.add, e.planFlags.add, e.pipelineFlags.add, e.dimFlags.add)
 	return opts, err
 }
 

@@ -123,24 +123,25 @@ type dimFlags struct {
 
 // add puts the sizes into the compiler's options.
 func (f *dimFlags) add(opts *npu.Options) (err error) {
-	opts.Dims, err = f.dims()
+	opts.Dims, err = parseSizes("--dim", f.Dim)
 	return err
 }
 
-func (f *dimFlags) dims() (map[string]int64, error) {
-	dims := map[string]int64{}
-	for _, d := range f.Dim {
+// parseSizes reads the values NAME=N of a flag.
+func parseSizes(flag string, list []string) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	for _, d := range list {
 		name, text, ok := strings.Cut(d, "=")
 		n, err := strconv.ParseInt(text, 10, 64)
 		if !ok || err != nil || n < 0 || name == "" {
-			return nil, usage("--dim %s: write NAME=N with a whole number N", d)
+			return nil, usage("%s %s: write NAME=N with a whole number N", flag, d)
 		}
-		if _, twice := dims[name]; twice {
-			return nil, usage("--dim %s: %s is given twice", d, name)
+		if _, twice := sizes[name]; twice {
+			return nil, usage("%s %s: %s is given twice", flag, d, name)
 		}
-		dims[name] = n
+		sizes[name] = n
 	}
-	return dims, nil
+	return sizes, nil
 }
 
 // sizeUnits are the suffixes of sizes.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu"
@@ -73,7 +74,7 @@ func (f *optimiserFlags) addDevice(opts *npu.Options) (err error) {
 // flagError is what is wrong with a flag as an error of usage.
 func flagError(flag string, err error) error {
 	d := npu.AsDiagnostic(err)
-	return usageError{errors.New(strings.Join(append([]string{flag + ": " + d.Message}, d.Helps...), "; ")), ""}
+	return usageError{errors.New(strings.Join(slices.Concat([]string{flag + ": " + d.Message}, d.Notes, d.Helps), "; ")), ""}
 }
 
 // pipelineFlags say how far the compiler goes, and what it tells of it.

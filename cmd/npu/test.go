@@ -15,6 +15,7 @@ type testCmd struct {
 	Verbose        bool   `short:"v" help:"Print every test, not only those that fail."`
 	weightFlags    `group:"Weights:"`
 	optimiserFlags `group:"Optimiser:"`
+	planFlags      `group:"Plan:"`
 
 	count   int     // of runs so far
 	seconds float64 // that they took
@@ -50,7 +51,7 @@ func (t *testCmd) Run(std streams, c *cli) error {
 
 func (t *testCmd) options(std streams) (npu.TestOptions, error) {
 	opts := npu.TestOptions{Options: npu.Options{Root: t.Root}, Match: t.Match}
-	if err := set(&opts.Options, t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add); err != nil {
+	if err := set(&opts.Options, t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add, t.planFlags.add); err != nil {
 		return opts, err
 	}
 	level, err := parseLevel(t.Opt)

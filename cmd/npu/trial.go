@@ -21,6 +21,7 @@ type trialFlags struct {
 	Input          []string `short:"i" help:"Value of an input, as in npu run; the others are random. May be repeated." sep:"none" placeholder:"NAME=VALUE"`
 	Tolerance      float64  `help:"Take results as equal that are off by less than T times the largest element; for f32, and for other float dtypes as many of their roundings. Default: equal bits, but for what a rule with a tolerance may change." placeholder:"T"`
 	optimiserFlags `group:"Optimiser:"`
+	planFlags      `group:"Plan:"`
 	pipelineFlags  `group:"Passes:"`
 }
 
@@ -29,7 +30,7 @@ func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, 
 	if !(f.Tolerance >= 0 && f.Tolerance <= 1) {
 		return o, usage("--tolerance %v: write a number from 0 to 1", f.Tolerance)
 	}
-	err := set(&o.Options, f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.pipelineFlags.add)
+	err := set(&o.Options, f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.planFlags.add, f.pipelineFlags.add)
 	if err == nil {
 		o.Inputs, err = splitInputs(f.Input)
 	}
@@ -156,6 +157,7 @@ func side(file string, opts npu.Options, flags string, std streams) (npu.Side, e
 	var own struct {
 		graphFlags
 		optimiserFlags
+		planFlags
 		pipelineFlags
 	}
 	parser, err := kong.New(&own, kong.Name("npu compare"), kong.NoDefaultHelp())
@@ -167,7 +169,7 @@ func side(file string, opts npu.Options, flags string, std streams) (npu.Side, e
 		return npu.Side{}, usage("%q: %v", flags, err)
 	}
 	if len(words) > 0 {
-		if err := set(&opts, own.graphFlags.add, own.optimiserFlags.add, own.pipelineFlags.add); err != nil {
+		if err := set(&opts, own.graphFlags.add, own.optimiserFlags.add, own.planFlags.add, own.pipelineFlags.add); err != nil {
 			return npu.Side{}, err
 		}
 	}
