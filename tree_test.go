@@ -22,7 +22,7 @@ const module = "github.com/npulang/npu"
 const policy = `
 NONE                                   < ir/diag, stdlib, golden/expect, lower/place
 ir/diag                                < ir/tensor, ir/device, lang/syntax
-ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode
+ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode, vm/pool
 ir                                     < ir/irtest, ir/gen, ir/draw, vm/kernel
 ir, lang/syntax                        < passes/rewrite
 ir, lang/syntax, lang/weights          < lang
@@ -30,7 +30,7 @@ passes/rewrite                         < passes
 passes, ir/device                      < fusion
 ir, ir/device, lower/place             < lower
 lower, codegen/bytecode                < codegen
-codegen/bytecode, vm/kernel            < vm
+codegen/bytecode, vm/kernel, vm/pool   < vm
 lang, fusion, codegen, vm, stdlib, ir/draw < .
 .                                      < cmd/npu/page, golden
 ., cmd/npu/page                        < cmd/npu

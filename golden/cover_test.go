@@ -27,10 +27,12 @@ func TestNames(t *testing.T) {
 
 // noScript are the codes that no golden file can show, and why.
 var noScript = map[string]string{
-	"bad-bytecode": "a compiled program is binary; codegen/bytecode tests it",
-	"cancelled":    "a caller that ends a run; the tests of the root package do",
-	"internal":     "a fault of npu itself",
-	"run-time":     "what the other codes do not cover",
+	"bad-bytecode":   "a compiled program is binary; codegen/bytecode tests it",
+	"cancelled":      "a caller that ends a run; the tests of the root package do",
+	"internal":       "a fault of npu itself",
+	"use-after-free": "of Go programs that hold memory by hand; vm/pool and the root package test it",
+	"unordered":      "of Go programs that schedule by hand; the root package tests it",
+	"run-time":       "what the other codes do not cover",
 }
 
 var listed = regexp.MustCompile(`(?m)^([a-z-]+) `)

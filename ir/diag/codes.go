@@ -432,6 +432,22 @@ The run was ended from outside before it was done: by an interrupt, or by the
 context that a Go program handed to Run.`,
 	},
 	{
+		Name: "use-after-free",
+		Doc: `
+A Go program used what it had given back: it freed a block of memory or a tensor
+twice, handed a freed tensor to an operator, or used a stream, an event or a pool
+that was closed. Free each of them once, when nothing uses it any more; work that
+is still queued on a stream does not count, memory stays until it is done.`,
+	},
+	{
+		Name: "unordered",
+		Doc: `
+Two streams use one tensor, one of them to write it, and nothing says which comes
+first. Record an event on the stream that is to be first, behind its work, and let
+the other stream wait for it; or synchronize with the first stream in between. An
+npu.Runtime looks for this when its option CheckOrder is set.`,
+	},
+	{
 		Name: "run-time",
 		Doc: `
 Something else went wrong while the program ran. The error names the operator,
