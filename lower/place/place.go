@@ -37,8 +37,11 @@ type Plan struct {
 // Solve lays the buffers out by every method of the table and keeps the lowest
 // plan.
 func Solve(p *Problem, e Effort) *Plan {
-	offsets := p.firstFit()
-	plan := &Plan{Offsets: offsets, Method: "by-size", Bound: p.bound()}
+	offsets, method := p.firstFit(), "by-size"
+	if p.Conflicts == nil {
+		offsets, method = p.bestFit(), "best-fit"
+	}
+	plan := &Plan{Offsets: offsets, Method: method, Bound: p.bound()}
 	for i, b := range p.Buffers {
 		plan.Height = max(plan.Height, offsets[i]+b.Size)
 		plan.Sum += p.rounded(b.Size)
@@ -126,6 +129,25 @@ func (p *Problem) firstFit() []int64 {
 		}
 		offsets[i] = at
 		placed = append(placed, i)
+	}
+	return offsets
+}
+
+// bestFit goes through time: a buffer is placed when it begins, in the smallest
+// free block that it fits in.
+func (p *Problem) bestFit() []int64 {
+	starts, ends := make([]int, len(p.Buffers)), make([]int, len(p.Buffers))
+	for i := range starts {
+		starts[i], ends[i] = i, i
+	}
+	slices.SortStableFunc(starts, func(a, b int) int { return cmp.Compare(p.Buffers[a].Lower, p.Buffers[b].Lower) })
+	slices.SortStableFunc(ends, func(a, b int) int { return cmp.Compare(p.Buffers[a].Upper, p.Buffers[b].Upper) })
+	offsets, free := make([]int64, len(p.Buffers)), newArena()
+	for _, i := range starts {
+		for ; p.Buffers[ends[0]].Upper <= p.Buffers[i].Lower; ends = ends[1:] {
+			free.give(offsets[ends[0]], p.rounded(p.Buffers[ends[0]].Size))
+		}
+		offsets[i] = free.take(p.rounded(p.Buffers[i].Size))
 	}
 	return offsets
 }

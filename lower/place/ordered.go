@@ -1,4 +1,4 @@
-package lower
+package place
 
 // An ordered map is a treap: a search tree by key that is also a heap by
 // random priorities, which keeps it shallow. Priorities come from a fixed
@@ -22,7 +22,7 @@ type node[V any] struct {
 	left, right int32
 }
 
-const none = 0 // node 0 is never used
+const leaf = 0 // no node; node 0 is never used
 
 func newOrdered[V any]() *ordered[V] {
 	return &ordered[V]{nodes: make([]node[V], 1), seed: 0x9e3779b97f4a7c15}
@@ -53,14 +53,14 @@ func (o *ordered[V]) insert(k key, v V) {
 // remove takes out a key that is there.
 func (o *ordered[V]) remove(k key) {
 	at := &o.root
-	for *at != none && o.nodes[*at].key != k {
+	for *at != leaf && o.nodes[*at].key != k {
 		if k.less(o.nodes[*at].key) {
 			at = &o.nodes[*at].left
 		} else {
 			at = &o.nodes[*at].right
 		}
 	}
-	if n := *at; n != none {
+	if n := *at; n != leaf {
 		*at = o.merge(o.nodes[n].left, o.nodes[n].right)
 		o.free = append(o.free, n)
 	}
@@ -68,35 +68,35 @@ func (o *ordered[V]) remove(k key) {
 
 // ceil finds the smallest key that is at least k.
 func (o *ordered[V]) ceil(k key) (key, V, bool) {
-	best := int32(none)
-	for n := o.root; n != none; {
+	best := int32(leaf)
+	for n := o.root; n != leaf; {
 		if o.nodes[n].key.less(k) {
 			n = o.nodes[n].right
 		} else {
 			best, n = n, o.nodes[n].left
 		}
 	}
-	return o.nodes[best].key, o.nodes[best].value, best != none
+	return o.nodes[best].key, o.nodes[best].value, best != leaf
 }
 
 // below finds the largest key that is less than k.
 func (o *ordered[V]) below(k key) (key, V, bool) {
-	best := int32(none)
-	for n := o.root; n != none; {
+	best := int32(leaf)
+	for n := o.root; n != leaf; {
 		if o.nodes[n].key.less(k) {
 			best, n = n, o.nodes[n].right
 		} else {
 			n = o.nodes[n].left
 		}
 	}
-	return o.nodes[best].key, o.nodes[best].value, best != none
+	return o.nodes[best].key, o.nodes[best].value, best != leaf
 }
 
 // split parts a tree into the keys below k and the others. It recurses over
 // the tree's depth, which is logarithmic.
 func (o *ordered[V]) split(n int32, k key) (left, right int32) {
-	if n == none {
-		return none, none
+	if n == leaf {
+		return leaf, leaf
 	}
 	if o.nodes[n].key.less(k) {
 		l, r := o.split(o.nodes[n].right, k)
@@ -111,9 +111,9 @@ func (o *ordered[V]) split(n int32, k key) (left, right int32) {
 // merge joins two trees, all keys of a below all of b.
 func (o *ordered[V]) merge(a, b int32) int32 {
 	switch {
-	case a == none:
+	case a == leaf:
 		return b
-	case b == none:
+	case b == leaf:
 		return a
 	case o.nodes[a].priority > o.nodes[b].priority:
 		o.nodes[a].right = o.merge(o.nodes[a].right, b)

@@ -1,4 +1,4 @@
-package lower
+package place
 
 import (
 	"math/rand/v2"
