@@ -15,7 +15,11 @@ import (
 // by the reference interpreter and compiled on the virtual machine. It returns
 // what differs: not a bit may, but for the tolerance of rules that state one.
 // Parameters without values are made up from the seed.
-func CrossCheck(src Source, opts Options, seed uint64) error {
+//
+// Then it is planned anew with the planner's options of each of plans (Mapping,
+// Streams, StreamStrategy, MemoryMode, Align, Keep, PlanEffort, MaxDims), and run
+// once more: what a program computes depends on no plan, not even by a bit.
+func CrossCheck(src Source, opts Options, seed uint64, plans ...Options) error {
 	c, err := load(src, opts)
 	if err != nil {
 		return err
@@ -40,7 +44,44 @@ func CrossCheck(src Source, opts Options, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	return p.compare(g.Func, args)
+	got, gotErr := p.run(context.Background(), args)
+	if err := p.checkResults(g.Func, args, got, gotErr); err != nil {
+		return err
+	}
+	return p.comparePlans(args, got, gotErr, plans)
+}
+
+// comparePlans holds what the program computes against what it does in other plans.
+func (p *Program) comparePlans(args, want []*Tensor, wantErr error, plans []Options) error {
+	for _, plan := range plans {
+		got, err := p.replanned(&plan).runOnce(args)
+		switch {
+		case (err == nil) != (wantErr == nil):
+			return fmt.Errorf("the plan %s ends with %v, the program's with %v", plan.planning(), err, wantErr)
+		case err != nil:
+			continue // both refuse
+		}
+		if err := firstDifference(p.fn, got, want, 0); err != nil {
+			return fmt.Errorf("the plan %s computes something else: %w", plan.planning(), err)
+		}
+	}
+	return nil
+}
+
+// replanned is the program with the planner's options of others. It holds
+// nothing but its plans.
+func (p *Program) replanned(o *Options) *Program {
+	q := p.of(&optimised{p.fn, p.within, p.record})
+	q.opts.Mapping, q.opts.Streams, q.opts.StreamStrategy = o.Mapping, o.Streams, o.StreamStrategy
+	q.opts.MemoryMode, q.opts.Align, q.opts.Keep = o.MemoryMode, o.Align, o.Keep
+	q.opts.PlanEffort, q.opts.MaxDims = o.PlanEffort, o.MaxDims
+	return q
+}
+
+// runOnce runs a program that holds nothing but its plans.
+func (p *Program) runOnce(args []*Tensor) ([]*Tensor, error) {
+	defer p.plans.close()
+	return p.run(context.Background(), args)
 }
 
 // roundTrip checks that the text form of a function parses back to the same.
@@ -76,13 +117,18 @@ func (p *Program) seededArguments(dims map[string]int64, seed uint64) ([]*Tensor
 	return args, nil
 }
 
-// compare runs f by the interpreter and p on the machine. An operator that no
+// compare runs f by the interpreter and p on the machine.
+func (p *Program) compare(f *ir.Func, args []*Tensor) error {
+	got, err := p.run(context.Background(), args)
+	return p.checkResults(f, args, got, err)
+}
+
+// checkResults holds what the machine computed against the interpreter. An operator that no
 // result needs may be left out, with the error that it would end in: where only
 // the interpreter fails, it is asked again without such operators, and then about
 // the optimised function, since a rewrite may have found that a result does not
 // need them: x >= x of integers is true whatever x is.
-func (p *Program) compare(f *ir.Func, args []*Tensor) error {
-	got, gotErr := p.run(context.Background(), args)
+func (p *Program) checkResults(f *ir.Func, args, got []*Tensor, gotErr error) error {
 	want, wantErr := p.interpret(f, args)
 	if wantErr != nil && gotErr == nil {
 		if want, wantErr = p.interpretLive(f, args); wantErr != nil {

@@ -1,8 +1,6 @@
 package npu
 
 import (
-	"context"
-
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
 )
@@ -99,9 +97,7 @@ func (t *trial) compile(fuel int) (*optimised, error) {
 // run computes an optimised graph on the machine, with the trial's weights and
 // inputs.
 func (t *trial) run(o *optimised) ([]*Tensor, error) {
-	p := t.base.of(o)
-	defer p.plans.close()
-	out, err := p.run(context.Background(), t.args)
+	out, err := t.base.of(o).runOnce(t.args)
 	return out, runError(err)
 }
 

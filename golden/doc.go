@@ -45,7 +45,8 @@
 // every program which compiles gets for nothing, at O0 and at O2: the IR is
 // verified after each pass, printed and parsed back, the bytecode is verified, and
 // the program computes on the virtual machine what the interpreter computes from
-// the IR as the front end made it. Every output is produced twice and must come
+// the IR as the front end made it, and the same bits in several other plans: of one
+// and of many streams, with memory that is used again and not. Every output is produced twice and must come
 // out the same.
 //
 // A directive above a graph, // fires: RULE or // silent: RULE, asks that a rule

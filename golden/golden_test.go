@@ -83,10 +83,10 @@ func (f *file) crossCheck(t *testing.T) {
 	}
 	opts.Weights, opts.Strict = nil, false // weights that do not fit are shown by run
 	for _, graph := range f.graphs() {
-		for _, opts := range variants(opts) {
+		for i, opts := range variants(opts) {
 			opts.Graph = graph
 			var refused npu.Diagnostics // as by @fuse: of a file that shows it
-			if err := npu.CrossCheck(f.source(), opts, opts.Seed); err != nil && !(f.options.failing && errors.As(err, &refused)) {
+			if err := npu.CrossCheck(f.source(), opts, opts.Seed, plans[i]...); err != nil && !(f.options.failing && errors.As(err, &refused)) {
 				t.Errorf("%s: graph %s at %s: %v", f.path, graph, opts.Level, err)
 			}
 		}
@@ -104,6 +104,21 @@ func variants(o npu.Options) []npu.Options {
 		list = append(list, o)
 	}
 	return list
+}
+
+// plans are ways to plan a program that must not make a difference: one stream and
+// several, memory never used again and used again as far as it goes; some for each
+// of the variants.
+var plans = [][]npu.Options{
+	{
+		{Streams: 1, MemoryMode: npu.MemoryAggressive, Align: 32},
+		{Streams: 4, StreamStrategy: npu.StreamsThroughput, MemoryMode: npu.MemoryAggressive, Mapping: npu.MapVectorPrefer},
+	},
+	{
+		{Streams: 1, MemoryMode: npu.MemoryOff, Align: 512},
+		{Streams: 8, StreamStrategy: npu.StreamsLatency, MemoryMode: npu.MemoryConservative, Mapping: npu.MapCubePrefer},
+	},
+	nil,
 }
 
 // graphs are the names of the program's graphs, as its IR has them.
