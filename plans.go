@@ -25,9 +25,10 @@ const (
 )
 
 // A planCache holds the machines of a program, one for each binding. They share
-// one memory.
+// one memory and one set of workers.
 type planCache struct {
-	memory vm.Memory
+	memory  vm.Memory
+	workers *vm.Workers // nil before there is a plan
 
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
@@ -215,6 +216,7 @@ func (c *planCache) close() {
 	}
 	c.mu.Unlock()
 	c.users.Wait()
+	c.workers.Close()
 }
 
 // envKey prints a binding: "B=8 S=128".
@@ -231,15 +233,27 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // plan makes the machine for a binding: from the bytecode of a compiled file
 // where there is one, else by lowering.
 func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
+	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers()}
 	code := p.compiled
 	if code == nil {
-		made, err := p.code(env)
-		if err != nil {
+		var err error
+		if code, opts.Calls, err = p.emit(env); err != nil {
 			return nil, err
 		}
-		code = made
 	}
-	return vm.Load(code, p.weight, vm.Options{Memory: &p.plans.memory})
+	return vm.Load(code, p.weight, opts)
+}
+
+// helpers are the workers of all machines. Those of a program that nobody
+// closes end when it is collected.
+func (c *planCache) helpers() *vm.Workers {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.workers == nil {
+		c.workers = vm.NewWorkers(-1)
+		vm.EndWith(c, c.workers)
+	}
+	return c.workers
 }
 
 // safePlan is plan, in which a panic is an error: others wait for the outcome.
@@ -254,12 +268,17 @@ func (p *Program) safePlan(env ir.Env) (m *vm.Machine, err error) {
 
 // code lowers the program for a binding.
 func (p *Program) code(env ir.Env) (*bytecode.Program, error) {
+	code, _, err := p.emit(env)
+	return code, err
+}
+
+// emit is code, with the call of each kernel.
+func (p *Program) emit(env ir.Env) (*bytecode.Program, []*ir.Call, error) {
 	plan, err := lower.Lower(p.fn, env, p.opts.lowering())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	code, _, err := codegen.Emit(plan)
-	return code, err
+	return codegen.Emit(plan)
 }
 
 // weight finds the values of a parameter.

@@ -1,25 +1,33 @@
 package vm
 
 import (
+	"context"
+
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// A frame is the memory of one run: the arena, a tensor for each buffer, the
-// operands of each instruction laid out, and the state of its streams, so that
-// a run itself makes little but its outputs.
+// A frame is what one run at a time uses of a machine: a tensor for each
+// buffer, the operands of each instruction laid out, and the state of its
+// streams, so that a run itself makes nothing. The memory behind the tensors, an
+// arena, is attached to it.
 type frame struct {
+	crew
 	m       *Machine
-	arena   []byte
+	arena   *arena       // the one that the tensors show; nil: none
 	tensors []tensor.T   // by buffer
 	args    []*tensor.T  // operands of all steps; see step.args
 	outside [2][][]*port // by InputSpace and OutputSpace, and by slot: what shows it
-	events  events
 	streams []stream
-	ticket  ticket    // of the run under way
+	hand    hand            // of the caller
+	ctx     context.Context // of the run under way
+	done    <-chan struct{} // ctx.Done()
+	ticket  ticket
 	budget  ir.Budget // of its kernels
 	failure failure
+	uses    poisoner
+	bound   binding // what the caller's tensors are replaced by
 }
 
 // A port is a tensor that shows a part of an input or output.
@@ -31,7 +39,7 @@ type port struct {
 
 func (m *Machine) newFrame() *frame {
 	p := m.program
-	f := &frame{m: m, arena: tensor.AlignedBytes(int(p.Arena)), tensors: make([]tensor.T, len(p.Buffers))}
+	f := &frame{m: m, tensors: make([]tensor.T, len(p.Buffers))}
 	f.outside[bytecode.InputSpace] = make([][]*port, len(p.Inputs))
 	f.outside[bytecode.OutputSpace] = make([][]*port, len(p.Outputs))
 	for i := range p.Buffers {
@@ -40,7 +48,6 @@ func (m *Machine) newFrame() *frame {
 		t.DType, t.Shape = b.Type.DType, b.Type.Shape
 		switch b.Space {
 		case bytecode.ArenaSpace:
-			t.Data = f.arena[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
 		case bytecode.WeightSpace:
 			t.Data = m.weights[b.Slot].Data[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
 		default:
@@ -48,13 +55,14 @@ func (m *Machine) newFrame() *frame {
 		}
 	}
 	f.layOut(p)
-	f.events.init(p.Events)
+	f.crew.init(p.Events)
 	f.streams = make([]stream, len(p.Functions[0].Streams))
 	for i, s := range p.Functions[0].Streams {
-		f.streams[i] = stream{f: f, name: s.Name, code: m.code[0][i]}
+		f.streams[i].init(f, i, s.Name)
 	}
 	f.budget.Stop = f.askStop
 	f.budget.Grow = func(want int64) (int64, error) { return m.memory.grow(&f.ticket, want) }
+	f.uses.init(m)
 	return f
 }
 
@@ -82,25 +90,48 @@ func (f *frame) tensor(b int) *tensor.T {
 	return &f.tensors[b]
 }
 
+// use lets the tensors show an arena; nil takes them off the one they show.
+func (f *frame) use(a *arena) {
+	if f.arena == a {
+		return
+	}
+	f.arena = a
+	for i := range f.tensors {
+		b := &f.m.program.Buffers[i]
+		switch {
+		case b.Space != bytecode.ArenaSpace:
+		case a == nil:
+			f.tensors[i].Data = nil
+		default:
+			f.tensors[i].Data = a.data[b.Offset : b.Offset+b.Size : b.Offset+b.Size]
+		}
+	}
+}
+
 // begin makes the frame ready for a run.
-func (f *frame) begin(t ticket, inputs, outputs []*tensor.T) {
+func (f *frame) begin(ctx context.Context, t ticket, inputs, outputs []*tensor.T) {
+	f.ctx, f.done = ctx, ctx.Done()
 	f.ticket = t
-	f.ticket.frame = nil
+	f.ticket.frame, f.ticket.arena = nil, nil
 	f.budget.Reset(t.scratch)
 	f.failure.err = nil
-	f.events.begin()
+	f.crew.begin(len(f.streams))
 	for i := range f.streams {
 		f.streams[i].begin()
 	}
+	f.uses.begin(f)
 	f.attach(bytecode.InputSpace, inputs)
 	f.attach(bytecode.OutputSpace, outputs)
 }
 
-// end takes off what belongs to the caller, so that a frame in the pool holds
-// nothing of its last run.
+// end takes off what belongs to the caller, so that a frame that waits for its
+// next run holds nothing of the last.
 func (f *frame) end() {
 	f.attach(bytecode.InputSpace, nil)
 	f.attach(bytecode.OutputSpace, nil)
+	f.ctx, f.done = nil, nil
+	f.hand.part.Clear()
+	f.bound = binding{}
 }
 
 // attach lets the tensors of a space show the given ones; nil takes them off.
@@ -117,7 +148,7 @@ func (f *frame) attach(space bytecode.Space, ts []*tensor.T) {
 
 // askStop ends long kernels when the run is stopped.
 func (f *frame) askStop() error {
-	if f.events.stopped.Load() {
+	if f.halted() {
 		return errStopped
 	}
 	return nil

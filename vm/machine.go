@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"runtime"
 	"sync"
 
 	"github.com/npulang/npu/codegen/bytecode"
@@ -16,6 +15,14 @@ type Options struct {
 	// Memory is where runs take their memory from; machines may share one. Nil:
 	// one of the machine's own.
 	Memory *Memory
+	// Workers help with large tasks and with several streams; machines may share
+	// them. Nil: some of the machine's own.
+	Workers *Workers
+	// Calls are the calls of the program's kernels, as codegen.Emit has returned
+	// them with it, so that they need not be made of their text again. Nil: they are.
+	Calls []*ir.Call
+	// Poison fills memory with NaN that holds nothing, to find what reads it.
+	Poison bool
 }
 
 // A Machine is a program ready to run.
@@ -27,20 +34,28 @@ type Machine struct {
 	weights  []*tensor.T
 	memory   *Memory
 	perRun   int64 // bytes of one run's arena and outputs
-	scratch  int64 // most bytes that kernels of a run took beside; memory.mu guards it
-	serial   bool  // streams take turns on one goroutine
+	workers  *Workers
+	own      bool // nobody else has the workers
+	users    gate // runs under way
+	spans    sync.Pool
+	touches  []int32 // under Poison: by root buffer, how many steps touch it
 
-	mu     sync.Mutex
-	closed chan struct{}
-	runs   sync.WaitGroup
+	scratch int64    // most bytes that kernels of a run took beside; memory.mu guards it
+	frames  []*frame // without a run, the one used last comes last; memory.mu guards them
+
+	handover int64           // see there
+	choose   func(*crew) int // how a test wants streams to be taken
 }
 
 // A step is one instruction, ready to run.
 type step struct {
 	*bytecode.Instr
-	kernel *kernel.Kernel
-	call   *ir.Call
-	args   int // where the operands' tensors begin in frame.args: results, then arguments
+	kernel  *kernel.Kernel
+	call    *ir.Call
+	args    int           // where the operands' tensors begin in frame.args: results, then arguments
+	work    int64         // nanoseconds, about
+	split   *kernel.Split // of a large task into parts; nil: it has none
+	touches []int         // see findTouches
 }
 
 // Load checks a program and makes it ready: it verifies the code, binds each
@@ -51,9 +66,14 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if err := bytecode.Verify(p); err != nil {
 		return nil, err
 	}
-	m := &Machine{program: p, memory: opts.Memory, perRun: p.Arena, closed: make(chan struct{})}
+	m := &Machine{program: p, memory: opts.Memory, perRun: p.Arena, workers: opts.Workers, spans: newSpans(), handover: handover}
+	m.users.init()
 	if m.memory == nil {
 		m.memory = new(Memory)
+	}
+	if m.workers == nil {
+		m.workers, m.own = NewWorkers(-1), true
+		EndWith(m, m.workers)
 	}
 	for _, port := range p.Outputs {
 		m.perRun += p.Buffers[port.Buffer].Size
@@ -64,10 +84,13 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if err := m.bindWeights(weights); err != nil {
 		return nil, err
 	}
-	if err := m.bindCode(); err != nil {
+	if err := m.bindCode(opts.Calls); err != nil {
 		return nil, err
 	}
-	m.serial = m.isSmall()
+	m.estimate()
+	if opts.Poison {
+		m.findTouches()
+	}
 	return m, nil
 }
 
@@ -134,24 +157,11 @@ func alignedCopy(t *tensor.T) *tensor.T {
 }
 
 // bindCode binds each kernel once and makes the steps of all functions.
-func (m *Machine) bindCode() error {
+func (m *Machine) bindCode(given []*ir.Call) error {
 	p := m.program
-	calls := make([]*ir.Call, len(p.Kernels))
-	kernels := make([]*kernel.Kernel, len(p.Kernels))
-	for i, k := range p.Kernels {
-		var err error
-		if calls[i], err = kernel.Bind(k.Op, k.Attrs, irTypes(k.In), irTypes(k.Out)); err != nil {
-			return err
-		}
-		if kernels[i] = kernel.Select(calls[i]); kernels[i] == nil {
-			return &diag.Diagnostic{Code: "bad-bytecode", Subject: k.Op, Message: "no kernel runs this operator"}
-		}
-		if at := k.InPlace; at != bytecode.Absent && !kernels[i].InPlace(calls[i], at) {
-			return &diag.Diagnostic{
-				Code: "bad-bytecode", Subject: k.Op,
-				Message: sprintf("kernel k%d, %s, can't compute in place of argument %d", i, kernels[i].NameFor(calls[i].Op), at),
-			}
-		}
+	calls, kernels, err := bindKernels(p.Kernels, given)
+	if err != nil {
+		return err
 	}
 	at := 0
 	m.code = make([][][]step, len(p.Functions))
@@ -176,81 +186,15 @@ func (m *Machine) bindCode() error {
 	return nil
 }
 
-func irTypes(list []bytecode.Type) []ir.Type {
-	out := make([]ir.Type, len(list))
-	for i, t := range list {
-		if t.DType != tensor.Invalid {
-			out[i] = ir.T(t.DType, ir.Dims(t.Shape...)...)
-		}
-	}
-	return out
-}
-
-// handover is how long, in nanoseconds, it takes about to start a stream's
-// goroutine, or to wake one that waits for an event.
-const handover = 2000
-
-// isSmall reports whether one goroutine would have done the work of all streams
-// before others had been started and had waited for each other.
-func (m *Machine) isSmall() bool {
-	streams := m.code[0]
-	if len(streams) <= 1 || runtime.GOMAXPROCS(0) == 1 {
-		return true
-	}
-	gain := int64(handover * (len(streams) - 1))
-	for _, steps := range streams {
-		for i := range steps {
-			if steps[i].Op == bytecode.Wait {
-				gain += handover
-			}
-			work := m.work(&steps[i])
-			if work > maxSmall {
-				return false
-			}
-			gain -= work
-		}
-	}
-	return gain > 0
-}
-
-// maxSmall is more nanoseconds than any step of a small program takes.
-const maxSmall = 1 << 30
-
-// work estimates a step's nanoseconds: one for a flop and for four bytes, which
-// the portable kernels come near. How often a body runs is not known.
-func (m *Machine) work(st *step) int64 {
-	switch {
-	case len(st.Bodies) > 0:
-		return maxSmall + 1
-	case st.call != nil:
-		cost := st.call.Cost()
-		return min(cost.Flops, maxSmall) + min(cost.In, maxSmall)/4 + min(cost.Out, maxSmall)/4
-	case st.Op == bytecode.Copy:
-		return m.program.Buffers[st.Out[0]].Size / 4
-	}
-	return 0
-}
-
 // Size is the number of instructions.
 func (m *Machine) Size() int { return m.size }
-
-func (m *Machine) isClosed() bool {
-	select {
-	case <-m.closed:
-		return true
-	default:
-		return false
-	}
-}
 
 // Close waits for the runs under way and frees their memory. Runs that begin
 // later fail. Close may be called twice.
 func (m *Machine) Close() {
-	m.mu.Lock()
-	if !m.isClosed() {
-		close(m.closed)
-	}
-	m.mu.Unlock()
-	m.runs.Wait()
+	m.users.close()
 	m.memory.forget(m)
+	if m.own {
+		m.workers.Close()
+	}
 }

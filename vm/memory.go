@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/vm/pool"
 )
 
 // A Memory is what the runs of one or several machines share. Its zero value is
@@ -20,7 +21,8 @@ import (
 // fails for want of memory only where it would fail by itself, whatever else is
 // under way.
 //
-// Between runs the arenas used last stay, as far as nobody needs their memory.
+// Between runs the arenas used last stay, as far as nobody needs their memory,
+// and serve the runs of any machine that they are large enough for.
 type Memory struct {
 	// Limit bounds the bytes of arenas, outputs and scratch memory of all runs
 	// under way and of the arenas kept for later ones; 0 means 16 GiB. Weights
@@ -34,9 +36,13 @@ type Memory struct {
 	used    int64     // bytes of the runs under way
 	running int       // how many
 	begun   uint64    // how many ever
-	idle    []*frame  // of all machines, the one used last comes last
-	kept    int64     // bytes of their arenas
+	peak    int64     // the largest sum of used and kept
+	idle    []*arena  // the one used last comes last
+	kept    int64     // bytes of them
 	queue   []*waiter // in order of arrival
+
+	pool   sync.Once
+	arenas *pool.Pool // see blocks
 }
 
 const (
@@ -46,7 +52,7 @@ const (
 	// maxKept bounds the arenas that are kept. The one used last is kept whatever
 	// its size, so that equal runs in a row allocate none, but then by itself.
 	maxKept = 256 << 20
-	// maxIdle bounds their number: a frame has some memory beside its arena.
+	// maxIdle bounds their number.
 	maxIdle = 64
 	// grain is the least by which a run's share of scratch memory grows, so that
 	// small kernels seldom have to ask.
@@ -73,6 +79,7 @@ type ticket struct {
 	fixed   int64 // arena, outputs, copies of inputs
 	alone   bool
 	frame   *frame // one that was kept, or nil
+	arena   *arena // one that was kept, or nil
 	held    int64  // bytes taken from the memory: fixed and scratch
 	scratch int64  // bytes of it that the kernels may use
 	shared  bool   // another run was under way when this one began
@@ -103,7 +110,7 @@ func (y *Memory) take(ctx context.Context, m *Machine, fixed int64, alone bool) 
 		return w.ticket, nil
 	case <-ctx.Done():
 		err = ctx.Err()
-	case <-m.closed:
+	case <-m.users.shut:
 		err = errClosed
 	}
 	y.mu.Lock()
@@ -112,7 +119,7 @@ func (y *Memory) take(ctx context.Context, m *Machine, fixed int64, alone bool) 
 		y.queue = slices.Delete(y.queue, i, i+1)
 		y.wake() // those behind may be smaller
 	} else {
-		y.put(&w.ticket, w.frame) // it was granted meanwhile
+		y.put(&w.ticket, w.frame, w.arena) // it was granted meanwhile
 	}
 	return ticket{}, err
 }
@@ -135,33 +142,91 @@ func (y *Memory) fits(t *ticket) bool {
 
 // grant lets a run begin that fits.
 func (y *Memory) grant(t *ticket) {
-	t.frame = y.pick(t.m)
 	t.held = y.need(t)
 	t.scratch = min(t.m.scratch, t.held-t.fixed)
 	y.used += t.held
 	y.running++
 	y.begun++
 	t.begun, t.shared = y.begun, y.running > 1
+	t.frame = t.m.takeFrame()
+	y.pick(t)
+	if f := t.frame; f != nil && f.arena != nil && f.arena != t.arena && f.arena.last == f {
+		f.arena.last = nil // from now on nobody else looks at the frame
+	}
 	y.evict(y.limit() - y.used)
+	y.peak = max(y.peak, y.used+y.kept)
 }
 
-// pick takes out the frame of m that was used last, or nil.
-func (y *Memory) pick(m *Machine) *frame {
-	for i := len(y.idle) - 1; i >= 0; i-- {
-		if f := y.idle[i]; f.m == m {
-			y.drop(i)
-			return f
+// takeFrame takes out the frame that was used last, or nil.
+func (m *Machine) takeFrame() *frame {
+	n := len(m.frames)
+	if n == 0 {
+		return nil
+	}
+	f := m.frames[n-1]
+	m.frames = m.frames[:n-1]
+	return f
+}
+
+// pick finds a run an arena among those that are kept: the one that its frame
+// shows, or else the smallest that is large enough. What it is too large by
+// counts as the run's.
+func (y *Memory) pick(t *ticket) {
+	need := t.m.program.Arena
+	if need == 0 {
+		return
+	}
+	best := -1
+	for i, a := range y.idle {
+		if a.size() < need || !y.mayTake(t, a.size()-need) {
+			continue
+		}
+		if t.frame != nil && t.frame.arena == a {
+			best = i
+			break
+		}
+		if best < 0 || a.size() < y.idle[best].size() {
+			best = i
 		}
 	}
-	return nil
+	if best < 0 {
+		return
+	}
+	a := y.idle[best]
+	y.remove(best)
+	t.fixed += a.size() - need
+	if !t.alone {
+		t.held += a.size() - need
+		y.used += a.size() - need
+	}
+	if t.frame != a.last {
+		a.orphan()
+	}
+	t.arena = a
 }
 
-func (y *Memory) drop(i int) {
-	y.kept -= int64(len(y.idle[i].arena))
+// mayTake reports whether a run may have more bytes than it needs.
+func (y *Memory) mayTake(t *ticket, more int64) bool {
+	if t.alone {
+		return t.fixed+more <= t.held
+	}
+	return y.used+more <= y.limit()
+}
+
+// remove takes an arena off those that are kept.
+func (y *Memory) remove(i int) {
+	y.kept -= y.idle[i].size()
 	y.idle = slices.Delete(y.idle, i, i+1)
 }
 
-// evict drops the frames that were not used for longest until the others take
+// drop gives up an arena.
+func (y *Memory) drop(i int) {
+	a := y.idle[i]
+	y.remove(i)
+	y.free(a)
+}
+
+// evict drops the arenas that were not used for longest until the others take
 // no more than most.
 func (y *Memory) evict(most int64) {
 	for y.kept > most {
@@ -169,19 +234,41 @@ func (y *Memory) evict(most int64) {
 	}
 }
 
-// put ends a run. Its frame, if not nil, is kept for the next one.
-func (y *Memory) put(t *ticket, f *frame) {
+// put ends a run. Its frame and arena, if not nil, are kept for later ones.
+func (y *Memory) put(t *ticket, f *frame, a *arena) {
 	y.used -= t.held
 	y.running--
-	if f != nil && !f.m.isClosed() {
-		y.idle = append(y.idle, f)
-		y.kept += int64(len(f.arena))
-		y.evict(min(max(maxKept, int64(len(f.arena))), y.limit()-y.used))
-		if len(y.idle) > maxIdle {
-			y.drop(0)
-		}
+	if f != nil {
+		y.keepFrame(f)
+	}
+	switch {
+	case a == nil:
+	case t.m.users.isShut():
+		y.free(a)
+	default:
+		y.keep(a)
 	}
 	y.wake()
+}
+
+// keepFrame keeps a frame for the next run of its machine; there are no more of
+// them than runs at once.
+func (y *Memory) keepFrame(f *frame) {
+	if m := f.m; !m.users.isShut() && len(m.frames) < y.runs() {
+		m.frames = append(m.frames, f)
+	} else if f.arena != nil {
+		f.arena.orphan()
+	}
+}
+
+// keep keeps an arena, within the bounds.
+func (y *Memory) keep(a *arena) {
+	y.idle = append(y.idle, a)
+	y.kept += a.size()
+	y.evict(min(max(maxKept, a.size()), y.limit()-y.used))
+	if len(y.idle) > maxIdle {
+		y.drop(0)
+	}
 }
 
 // wake lets runs begin as long as the first in the queue fits. The first is not
@@ -195,11 +282,16 @@ func (y *Memory) wake() {
 	}
 }
 
-// give ends a run and keeps its frame.
+// give ends a run and keeps its frame and arena; without a frame, what the
+// ticket came with.
 func (y *Memory) give(t *ticket, f *frame) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.put(t, f)
+	if f == nil {
+		y.put(t, t.frame, t.arena)
+		return
+	}
+	y.put(t, f, f.arena)
 }
 
 // grow makes a run's share of scratch memory at least want bytes and returns
@@ -222,6 +314,7 @@ func (y *Memory) grow(t *ticket, want int64) (int64, error) {
 			t.held += more
 			y.used += more
 			y.evict(y.limit() - y.used)
+			y.peak = max(y.peak, y.used+y.kept)
 		}
 		t.scratch = size
 		// The next run asks for as much before it begins.
@@ -240,13 +333,16 @@ func (y *Memory) wasAlone(t *ticket) bool {
 	return t.alone || !t.shared && y.begun == t.begun
 }
 
-// forget drops the frames of a machine.
+// forget drops the frames of a machine that is closed, and the arenas if they
+// are nobody else's.
 func (y *Memory) forget(m *Machine) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for i := len(y.idle) - 1; i >= 0; i-- {
-		if y.idle[i].m == m {
+		if f := y.idle[i].last; f != nil && f.m == m {
 			y.drop(i)
 		}
 	}
+	m.frames = nil
+	y.blocks().Trim()
 }

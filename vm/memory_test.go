@@ -32,15 +32,26 @@ func square(n int) string {
 // bounds.
 func idleMemory(t *testing.T, y *Memory) {
 	t.Helper()
+	keptMemory(t, y)
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.used != 0 || y.running != 0 || len(y.queue) != 0 {
+		t.Errorf("at rest: %d used by %d runs, %d waiting", y.used, y.running, len(y.queue))
+	}
+}
+
+// keptMemory checks the bounds of what is kept.
+func keptMemory(t *testing.T, y *Memory) {
+	t.Helper()
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	var kept, largest int64
-	for _, f := range y.idle {
-		kept += int64(len(f.arena))
-		largest = max(largest, int64(len(f.arena)))
+	for _, a := range y.idle {
+		kept += a.size()
+		largest = max(largest, a.size())
 	}
-	if y.used != 0 || y.running != 0 || len(y.queue) != 0 || kept != y.kept || kept > y.limit() || kept > max(maxKept, largest) || len(y.idle) > maxIdle {
-		t.Errorf("at rest: %d used by %d runs, %d waiting, %d (%d) kept in %d frames", y.used, y.running, len(y.queue), y.kept, kept, len(y.idle))
+	if kept != y.kept || kept > y.limit() || kept > max(maxKept, largest) || len(y.idle) > maxIdle {
+		t.Errorf("%d (%d) bytes kept in %d arenas", y.kept, kept, len(y.idle))
 	}
 }
 
@@ -54,38 +65,38 @@ func (tr *trace) state(what string) {
 	tr.y.mu.Lock()
 	defer tr.y.mu.Unlock()
 	var idle []string
-	for _, f := range tr.y.idle {
-		idle = append(idle, fmt.Sprintf("%s:%d", f.m.program.Name, len(f.arena)))
+	for _, a := range tr.y.idle {
+		idle = append(idle, fmt.Sprintf("%s:%d", a.last.m.program.Name, a.size()))
 	}
 	fmt.Fprintf(&tr.text, "%-18s used %3d  running %d  waiting %d  kept %v\n", what, tr.y.used, tr.y.running, len(tr.y.queue), idle)
 }
 
 func TestMemoryAccounts(t *testing.T) {
 	y := &Memory{Limit: 100, Runs: 3}
-	a, b := fakeMachine("a", y), fakeMachine("b", y)
+	a, b := fakeMachine("a", 30, y), fakeMachine("b", 40, y)
 	tr := &trace{y: y}
-	take := func(m *Machine, fixed int64) *frame {
-		got, err := y.take(context.Background(), m, fixed, false)
+	take := func(m *Machine) *frame {
+		got, err := y.take(context.Background(), m, m.program.Arena, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := got.frame
-		if f == nil {
-			f = &frame{m: m, arena: make([]byte, fixed)}
+		f, err := m.ready(&got)
+		if err != nil {
+			t.Fatal(err)
 		}
 		f.ticket = got
-		tr.state(fmt.Sprintf("%s takes %d", m.program.Name, fixed))
+		tr.state(fmt.Sprintf("%s takes %d", m.program.Name, m.program.Arena))
 		return f
 	}
 	give := func(f *frame) {
 		y.give(&f.ticket, f)
 		tr.state(f.m.program.Name + " ends")
 	}
-	a1, a2 := take(a, 30), take(a, 30)
-	b1 := take(b, 40)
+	a1, a2 := take(a), take(a)
+	b1 := take(b)
 	give(a1)
 	give(b1)
-	b1 = take(b, 40) // the frame that was kept
+	b1 = take(b) // the frame that was kept
 	give(a2)
 	if _, err := y.grow(&b1.ticket, 50); err != nil { // arenas of a make room
 		t.Error(err)
@@ -95,9 +106,9 @@ func TestMemoryAccounts(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	give(b1)
-	b1 = take(b, 40) // and what it took beside
+	b1 = take(b) // and what it took beside
 	waits := make(chan *frame)
-	go func() { waits <- take(a, 30) }()
+	go func() { waits <- take(a) }()
 	for y.waiting() == 0 {
 		runtime.Gosched()
 	}
@@ -117,9 +128,9 @@ b grows by 50      used  90  running 1  waiting 0  kept []
 b ends             used   0  running 0  waiting 0  kept [b:40]
 b takes 40         used  90  running 1  waiting 0  kept []
 a waits            used  90  running 1  waiting 1  kept []
-a takes 30         used  30  running 1  waiting 0  kept [b:40]
-a ends             used   0  running 0  waiting 0  kept [b:40 a:30]
-a is closed        used   0  running 0  waiting 0  kept [b:40]
+a takes 30         used  40  running 1  waiting 0  kept []
+a ends             used   0  running 0  waiting 0  kept [a:40]
+a is closed        used   0  running 0  waiting 0  kept []
 `
 	if got := tr.text.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -132,34 +143,46 @@ func (y *Memory) waiting() int {
 	return len(y.queue)
 }
 
-func fakeMachine(name string, y *Memory) *Machine {
-	return &Machine{memory: y, closed: make(chan struct{}), program: &bytecode.Program{Name: name}}
+func fakeMachine(name string, arena int64, y *Memory) *Machine {
+	m := &Machine{memory: y, program: &bytecode.Program{Name: name, Arena: arena, Functions: make([]bytecode.Function, 1)}}
+	m.users.init()
+	return m
 }
 
 // The arenas of many machines stay within the bound, the last one whatever its
 // size.
 func TestKeptArenas(t *testing.T) {
-	y := &Memory{}
+	y := &Memory{Runs: 9}
+	var under [8]*frame
 	for i := range 2 * maxIdle {
-		m := fakeMachine(fmt.Sprint(i), y)
 		size := int64(maxKept / 8)
 		if i%40 == 0 {
 			size = 2 * maxKept
 		}
+		m := fakeMachine(fmt.Sprint(i), size, y)
 		got, err := y.take(context.Background(), m, size, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y.give(&got, &frame{m: m, arena: make([]byte, size)})
-		idleMemory(t, y)
-		if last := y.idle[len(y.idle)-1]; last.m != m {
+		f, err := m.ready(&got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.ticket = got
+		// Several are under way, so that arenas are made and not only used again.
+		if f, under[i%8] = under[i%8], f; f == nil {
+			continue
+		}
+		m = f.m
+		size = f.arena.size()
+		y.give(&f.ticket, f)
+		keptMemory(t, y)
+		if last := y.idle[len(y.idle)-1]; last.last.m != m {
 			t.Errorf("the arena of %d bytes that was used last is gone", size)
 		}
 	}
-	for range 2 * maxIdle {
-		m := fakeMachine("none", y)
-		got, _ := y.take(context.Background(), m, 0, false)
-		y.give(&got, &frame{m: m})
+	for _, f := range under {
+		y.give(&f.ticket, f)
 	}
 	idleMemory(t, y)
 }
@@ -264,7 +287,7 @@ func TestHammer(t *testing.T) {
 	var machines [12]atomic.Pointer[Machine]
 	for i := range machines {
 		m := machine(t, square(i+2), Options{Memory: y})
-		m.serial = i%2 == 0
+		m.handover *= int64(i % 2)
 		machines[i].Store(m)
 	}
 	end := time.Now().Add(length)
@@ -336,7 +359,7 @@ func heap() uint64 {
 // Ten thousand runs, failing and cancelled ones among them, leave nothing.
 func TestRunsLeaveNothing(t *testing.T) {
 	m := machine(t, meeting, Options{})
-	m.serial = false
+	m.handover = 0
 	run := func(n int) {
 		for i := range n {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -365,19 +388,19 @@ func TestRunsLeaveNothing(t *testing.T) {
 
 // Streams that take turns give what streams side by side give, failures too.
 func TestTakingTurns(t *testing.T) {
-	for _, serial := range []bool{true, false} {
+	for _, handover := range []int64{0, handover} {
 		m := machine(t, meeting, Options{})
-		m.serial = serial
+		m.handover = handover
 		out, err := m.Run(context.Background(), meetInputs(1))
 		if err != nil || !bytes.Equal(out[1].Data, tensor.FromSlice([]int{3}, []float32{-4, -5, -6}).Data) {
-			t.Errorf("serial %v: %v, %v", serial, out, err)
+			t.Errorf("handover %v: %v, %v", handover, out, err)
 		}
 		if _, err := m.Run(context.Background(), meetInputs(2)); err == nil || !strings.Contains(err.Error(), "gather") {
-			t.Errorf("serial %v: %v", serial, err)
+			t.Errorf("handover %v: %v", handover, err)
 		}
 		useKernel(m, "abs", func(*ir.Call, []*tensor.T, []*tensor.T) error { panic("no") })
 		if _, err := m.Run(context.Background(), meetInputs(1)); err == nil || !strings.Contains(err.Error(), "panic: no") {
-			t.Errorf("serial %v: %v", serial, err)
+			t.Errorf("handover %v: %v", handover, err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 )
 
@@ -15,122 +14,110 @@ import (
 // returns. The error is a *diag.Diagnostic of code bad-input or limit, an
 // *Error, or that of the context.
 func (m *Machine) Run(ctx context.Context, inputs []*tensor.T) ([]*tensor.T, error) {
-	copies, err := m.checkInputs(inputs)
-	if err != nil {
+	if err := m.checkInputs(inputs); err != nil {
 		return nil, err
 	}
-	if err := m.checkSize(m.perRun + copies); err != nil {
+	// The outputs count as memory of the run, so that they are made once it may
+	// begin.
+	r := request{ctx: ctx, inputs: inputs, fixed: m.perRun + unaligned(inputs)}
+	if err := m.do(&r); err != nil {
 		return nil, err
 	}
-	if err := m.enter(); err != nil {
-		return nil, err
+	return r.outputs, nil
+}
+
+// RunInto is Run, but for where the results go: into the caller's tensors, one
+// for each of the program's outputs, of its types. They share no memory with each
+// other or with the inputs. What they hold after an error is not defined. A run
+// into tensors whose elements can be written in place, as those of tensor.New,
+// makes no copy of them, and allocates nothing once the machine has run before.
+func (m *Machine) RunInto(ctx context.Context, inputs, outputs []*tensor.T) error {
+	if err := m.checkInputs(inputs); err != nil {
+		return err
 	}
-	defer m.runs.Done()
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if err := m.checkOutputs(inputs, outputs); err != nil {
+		return err
 	}
-	outputs, crowded, err := m.attempt(ctx, inputs, m.perRun+copies, false)
+	r := request{ctx: ctx, inputs: inputs, outputs: outputs, given: true}
+	r.fixed = m.program.Arena + unaligned(inputs) + unaligned(outputs)
+	return m.do(&r)
+}
+
+// A request is one call of Run or RunInto.
+type request struct {
+	ctx             context.Context
+	inputs, outputs []*tensor.T
+	given           bool  // the outputs are the caller's
+	fixed           int64 // bytes of arena, outputs that are made, and copies
+}
+
+func (m *Machine) do(r *request) error {
+	if err := m.checkSize(r.fixed); err != nil {
+		return err
+	}
+	if !m.users.enter() {
+		return errClosed
+	}
+	defer m.users.leave()
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	crowded, err := m.attempt(r, false)
 	if crowded {
-		outputs, _, err = m.attempt(ctx, inputs, m.perRun+copies, true)
+		_, err = m.attempt(r, true)
 	}
-	return outputs, err
+	return err
 }
 
 // attempt runs the program once. crowded means that it failed for want of
 // memory and that others may have had what it wanted.
-func (m *Machine) attempt(ctx context.Context, inputs []*tensor.T, fixed int64, alone bool) (outputs []*tensor.T, crowded bool, err error) {
-	t, err := m.memory.take(ctx, m, fixed, alone)
+func (m *Machine) attempt(r *request, alone bool) (crowded bool, err error) {
+	t, err := m.memory.take(r.ctx, m, r.fixed, alone)
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
-	f := t.frame
-	if f == nil {
-		f = m.newFrame()
-	}
-	outputs = m.newOutputs()
-	f.begin(t, aligned(inputs), outputs)
-	err = f.run(ctx)
+	f, err := m.ready(&t)
 	if err != nil {
-		outputs, crowded = nil, isLimit(err) && !m.memory.wasAlone(&f.ticket)
+		m.memory.give(&t, nil)
+		return false, err
+	}
+	if !r.given {
+		r.outputs = m.newOutputs()
+	}
+	f.begin(r.ctx, t, f.bound.inputs(r.inputs), f.bound.outputs(r.outputs))
+	f.execute()
+	if err = f.failure.get(); err != nil {
+		crowded = isLimit(err) && !m.memory.wasAlone(&f.ticket)
+	} else {
+		f.bound.copyOut(r.outputs)
 	}
 	f.end()
 	m.memory.give(&f.ticket, f)
-	return outputs, crowded, err
+	return crowded, err
+}
+
+// ready is the frame of a run with the arena attached; what was not kept is made
+// now.
+func (m *Machine) ready(t *ticket) (f *frame, err error) {
+	a := t.arena
+	if a == nil && m.program.Arena > 0 {
+		if a, err = m.memory.newArena(m.program.Arena); err != nil {
+			return nil, err
+		}
+	}
+	if f = t.frame; f == nil {
+		f = m.newFrame()
+	}
+	if a != nil {
+		a.last = f
+	}
+	f.use(a)
+	return f, nil
 }
 
 func isLimit(err error) bool {
 	var e *ir.Error
 	return errors.As(err, &e) && e.Code == "limit"
-}
-
-// enter counts a run, unless the machine is closed. The lock keeps Close from
-// waiting between the look and the count.
-func (m *Machine) enter() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.isClosed() {
-		return errClosed
-	}
-	m.runs.Add(1)
-	return nil
-}
-
-func badInput(format string, args ...any) error {
-	return &diag.Diagnostic{Code: "bad-input", Message: sprintf(format, args...)}
-}
-
-// checkInputs compares inputs with what the program was planned for, and counts
-// the bytes of those that must be copied since they can't be read in place.
-func (m *Machine) checkInputs(inputs []*tensor.T) (copies int64, err error) {
-	ports := m.program.Inputs
-	if len(inputs) != len(ports) {
-		return 0, badInput("%s takes %d inputs, got %d", m.program.Name, len(ports), len(inputs))
-	}
-	for i, t := range inputs {
-		if t == nil {
-			return 0, badInput("input %s is missing", ports[i].Name)
-		}
-		want := m.program.Buffers[ports[i].Buffer].Type
-		if got := typeOf(t); !got.Equal(want) {
-			return 0, badInput("input %s is %s, but must be %s", ports[i].Name, got, want)
-		}
-		if !whole(t) {
-			return 0, badInput("input %s is %s, but has %d bytes", ports[i].Name, want, len(t.Data))
-		}
-		if !tensor.Aligned(t.DType, t.Data) {
-			copies += int64(len(t.Data))
-		}
-	}
-	return copies, nil
-}
-
-// Accepts reports whether the inputs have the types that the program was
-// planned for.
-func (m *Machine) Accepts(inputs []*tensor.T) bool {
-	if len(inputs) != len(m.program.Inputs) {
-		return false
-	}
-	for i, t := range inputs {
-		if t == nil || !typeOf(t).Equal(m.program.Buffers[m.program.Inputs[i].Buffer].Type) {
-			return false
-		}
-	}
-	return true
-}
-
-// aligned copies what can't be read in place.
-func aligned(inputs []*tensor.T) []*tensor.T {
-	out := inputs
-	for i, t := range inputs {
-		if tensor.Aligned(t.DType, t.Data) {
-			continue
-		}
-		if &out[0] == &inputs[0] {
-			out = append([]*tensor.T{}, inputs...)
-		}
-		out[i] = t.Clone()
-	}
-	return out
 }
 
 func (m *Machine) newOutputs() []*tensor.T {
@@ -142,56 +129,6 @@ func (m *Machine) newOutputs() []*tensor.T {
 	return out
 }
 
-// run runs all streams to their end, each on a goroutine of its own but for the
-// first, which has the caller's. Where that would cost more than it gains, all
-// of them take turns on the caller's.
-func (f *frame) run(ctx context.Context) error {
-	if ctx.Done() != nil {
-		ended := make(chan struct{})
-		cancel := context.AfterFunc(ctx, func() {
-			f.stop(-1, ctx.Err())
-			close(ended)
-		})
-		defer func() {
-			if !cancel() {
-				<-ended // its goroutine must not outlive the run, nor stop the next
-			}
-		}()
-	}
-	if f.m.serial {
-		f.takeTurns()
-	} else {
-		f.together()
-	}
-	f.failure.mu.Lock()
-	defer f.failure.mu.Unlock()
-	return f.failure.err
-}
-
-// together runs the streams at the same time.
-func (f *frame) together() {
-	var others sync.WaitGroup
-	for s := 1; s < len(f.streams); s++ {
-		others.Go(func() { f.streams[s].run(true) })
-	}
-	f.streams[0].run(true)
-	others.Wait()
-}
-
-// takeTurns runs each stream as far as it gets without waiting, again and
-// again. The verifier has shown that there is always one that gets on.
-func (f *frame) takeTurns() {
-	for more := true; more; {
-		more = false
-		for i := range f.streams {
-			if s := &f.streams[i]; !s.done {
-				s.run(false)
-				more = more || !s.done
-			}
-		}
-	}
-}
-
 // A failure is what ends a run before its time.
 type failure struct {
 	mu   sync.Mutex
@@ -199,14 +136,17 @@ type failure struct {
 	task int // of err
 }
 
-// stop records an error and stops all streams before their next task. Of
-// several errors that of the earliest task counts; a cancelled context, which
-// is no task, comes before all.
-func (f *frame) stop(task int, err error) {
-	f.failure.mu.Lock()
-	if f.failure.err == nil || task < f.failure.task {
-		f.failure.err, f.failure.task = err, task
+// set records an error, unless an earlier task has had one.
+func (x *failure) set(task int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.err == nil || task < x.task {
+		x.err, x.task = err, task
 	}
-	f.failure.mu.Unlock()
-	f.events.stop()
+}
+
+func (x *failure) get() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.err
 }

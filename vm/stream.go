@@ -3,54 +3,81 @@ package vm
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// A stream is one way through the code.
+// A stream is one way through the code. One executor at a time has it.
 type stream struct {
-	f     *frame
-	name  string
-	code  []step
+	f    *frame
+	name string
+	code []step
+	bit  uint64 // in the sets of the crew
+
 	next  int      // in code
-	done  bool     // there is nothing left to do
 	at    *step    // the step under way
 	top   int      // the task of the program under way, whatever bodies do
 	round int64    // of the innermost loop
+	owed  int64    // work done since others were last told of what there is
+	hand  *hand    // of the executor
 	call  ir.Call  // of the kernel under way, with what this run allows
 	of    *ir.Call // what call is a copy of
+	job   job
+
+	awaits atomic.Int32 // the event, while the stream is set aside
+}
+
+func (s *stream) init(f *frame, index int, name string) {
+	s.f, s.name, s.code, s.bit = f, name, f.m.code[0][index], 1<<index
+	s.job.owner.init()
 }
 
 func (s *stream) begin() {
-	s.next, s.done, s.at, s.top, s.round = 0, false, nil, 0, 0
+	s.next, s.at, s.top, s.round, s.owed = 0, nil, 0, 0, 0
 }
 
-// run goes on with the stream, to its end or, if it may not sleep, to an event
-// that is not posted yet. Whatever goes wrong, a kernel's panic too, becomes the
-// run's error.
-func (s *stream) run(maySleep bool) {
-	s.done = true
+// advance goes on with the stream, to its end or to an event that is not posted
+// yet. In the second case another executor may have it already.
+func (s *stream) advance(h *hand) {
+	f := s.f
+	s.hand = h
+	if s.run() {
+		f.ended()
+	}
+}
+
+// run reports whether the stream has ended. Whatever goes wrong, a kernel's
+// panic too, becomes the run's error.
+func (s *stream) run() (ended bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.fail(ir.Errorf("internal", "panic: %v", p))
+			ended = true
 		}
 	}()
 	for ; s.next < len(s.code); s.next++ {
 		st := &s.code[s.next]
-		if !maySleep && st.Op == bytecode.Wait && s.f.events.pending(st.Index) {
-			s.done = false
-			return
+		if st.Op == bytecode.Wait {
+			if !s.f.isPosted(st.Index) && !s.f.park(s, st.Index) {
+				return false
+			}
+			continue
 		}
 		s.top = st.Task
 		if err := s.one(st); err != nil {
 			if !errors.Is(err, errStopped) {
 				s.fail(err)
 			}
-			return
+			return true
+		}
+		if st.touches != nil {
+			s.f.touched(st)
 		}
 	}
+	return true
 }
 
 // fail stops the run with what the step under way has met.
@@ -80,10 +107,16 @@ func (s *stream) steps(steps []step) error {
 
 // one runs one instruction, unless the run is stopped.
 func (s *stream) one(st *step) error {
-	if s.f.events.stopped.Load() {
+	if s.f.halted() {
 		return errStopped
 	}
 	s.at = st
+	if s.owed += st.work; s.owed >= s.f.m.handover {
+		s.owed = 0
+		if s.f.ready.Load() != 0 {
+			s.f.offer(1)
+		}
+	}
 	return s.step(st)
 }
 
@@ -99,10 +132,8 @@ func (s *stream) step(st *step) error {
 	case bytecode.Row:
 		size := int64(len(in[0].Data))
 		copy(out[0].Data[s.round*size:][:size], in[0].Data)
-	case bytecode.Wait:
-		s.f.events.wait(st.Index)
 	case bytecode.Post:
-		s.f.events.post(st.Index)
+		s.f.post(st.Index)
 	case bytecode.Branch:
 		if isTrue(in[0]) {
 			return s.body(st.Bodies[0])
@@ -119,9 +150,21 @@ func (s *stream) step(st *step) error {
 	return nil
 }
 
-// exec runs a kernel. The step's call is shared by all runs, so that the stream
-// has one of its own to say what this run allows and where the results belong.
+// exec runs a kernel: by parts if it is large and somebody has time. Of a task
+// that fails by parts the whole is run again, for its error.
 func (s *stream) exec(st *step, out, in []*tensor.T) error {
+	if st.split != nil && s.f.hasHelp() && s.share(st, out, in) {
+		return nil
+	}
+	return s.whole(st, out, in)
+}
+
+// whole runs a kernel. The step's call is shared by all runs, so that the stream
+// has one of its own to say what this run allows and where the results belong.
+func (s *stream) whole(st *step, out, in []*tensor.T) error {
+	if s.f.stopped.Load() {
+		return errStopped
+	}
 	if s.of != st.call { // copying it takes as long as all the rest
 		s.of, s.call = st.call, *st.call
 		s.call.Budget = &s.f.budget
@@ -145,9 +188,13 @@ func (s *stream) body(f int) error { return s.steps(s.f.m.code[f][0]) }
 // loop runs a loop. An empty body still asks, each round, whether to stop.
 func (s *stream) loop(st *step, counter *tensor.T, cond []*tensor.T) error {
 	outer := s.round
-	defer func() { s.round = outer }()
+	err := s.rounds(st, tensor.Of[int64](counter), cond)
+	s.round = outer
+	return err
+}
+
+func (s *stream) rounds(st *step, at []int64, cond []*tensor.T) error {
 	hasCond := st.Bodies[1] != bytecode.NoBody
-	at := tensor.Of[int64](counter)
 	for t := st.From; t < st.To; t++ {
 		if hasCond {
 			if err := s.body(st.Bodies[1]); err != nil || !isTrue(cond[0]) {

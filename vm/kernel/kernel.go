@@ -34,6 +34,9 @@ type Kernel struct {
 	// Apart says that the results must not share memory with arguments, even where
 	// the operator allows one of them to.
 	Apart bool
+	// Rows says which rows of a call's result the kernel can compute by themselves,
+	// by a call of its own; see Split. Nil: none.
+	Rows func(*ir.Call) rows
 }
 
 // InPlace reports whether the kernel may compute the result of a call in the

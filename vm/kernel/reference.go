@@ -10,6 +10,7 @@ import (
 var reference = &Kernel{
 	Name: "any/reference", Kind: Reference,
 	Accept: func(c *ir.Call) bool { return c.Op.Eval != nil },
+	Rows:   referenceRows,
 	Run: func(c *ir.Call, out, in []*tensor.T) error {
 		results, err := ir.Evaluate(c, in...)
 		if err != nil {

@@ -1,0 +1,93 @@
+package vm
+
+import (
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+const (
+	// handover is how many nanoseconds of work it takes about to give a stream to
+	// another executor. One that has done as much since it last told others of what
+	// there is to do tells them again.
+	handover = 2000
+	// partWork is how many nanoseconds a part of a task takes at least. To take a
+	// part costs some tens, and a worker that sleeps comes some microseconds late.
+	partWork = 20_000
+	// partsEach is how many parts an executor gets at most, so that one that comes
+	// late, or is slow, leaves its share to the others.
+	partsEach = 4
+	// maxWork bounds the estimate of a step; loops end when they want.
+	maxWork = 1 << 40
+)
+
+// estimate says of each step how long it takes, and splits those that are worth
+// it. Bodies come behind the code that runs them, so that theirs are known first.
+func (m *Machine) estimate() {
+	bodies := make([]int64, len(m.code))
+	splits := map[*ir.Call]*kernel.Split{} // steps with one call share one
+	for f := len(m.code) - 1; f >= 0; f-- {
+		for _, steps := range m.code[f] {
+			for i := range steps {
+				st := &steps[i]
+				st.work = m.work(st, bodies)
+				bodies[f] = min(bodies[f]+st.work, maxWork)
+				if st.call != nil {
+					st.split = m.splitOf(st, splits)
+				}
+			}
+		}
+	}
+}
+
+// work estimates a step's nanoseconds: one for a flop and for four bytes, which
+// the portable kernels come near. Loops that end by their condition count as
+// long.
+func (m *Machine) work(st *step, bodies []int64) int64 {
+	switch {
+	case st.Op == bytecode.Loop:
+		if st.To == bytecode.Unbounded {
+			return maxWork
+		}
+		return times(bodies[st.Bodies[0]], st.Rounds())
+	case len(st.Bodies) > 0:
+		return bodies[st.Bodies[0]]
+	case st.call != nil:
+		cost := st.call.Cost()
+		return min(cost.Flops, maxWork) + min(cost.In, maxWork)/4 + min(cost.Out, maxWork)/4
+	case st.Op == bytecode.Copy:
+		return m.program.Buffers[st.Out[0]].Size / 4
+	}
+	return 0
+}
+
+// times multiplies, up to maxWork.
+func times(work, rounds int64) int64 {
+	if work == 0 || rounds <= 0 {
+		return 0
+	}
+	if rounds > maxWork/work {
+		return maxWork
+	}
+	return work * rounds
+}
+
+// splitOf splits a task that is large enough; nil if it is not, or can't be. A
+// result in the place of an argument must not fail half way, since the whole could
+// not be run again: what could fail is of integers.
+func (m *Machine) splitOf(st *step, known map[*ir.Call]*kernel.Split) *kernel.Split {
+	most := partsEach * (m.workers.Count() + 1)
+	parts := int(min(st.work/partWork, int64(most)))
+	if m.workers.Count() == 0 || parts < 2 {
+		return nil
+	}
+	if m.program.Kernels[st.Index].InPlace != bytecode.Absent && !st.call.Out[0].DType.IsFloat() {
+		return nil
+	}
+	split, ok := known[st.call]
+	if !ok {
+		split = st.kernel.SplitOf(st.call, parts)
+		known[st.call] = split
+	}
+	return split
+}
