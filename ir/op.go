@@ -38,6 +38,10 @@ type Op struct {
 	// results, of the types in Out, share no memory with them. An absent
 	// argument is nil.
 	Eval func(*Call, ...*tensor.T) ([]*tensor.T, error)
+	// strides says how the results lie in the memory of the first argument, where
+	// each is elements of it at regular distances; nil: they do not. It is asked
+	// through Call.Within.
+	strides func(*Call) ([]stride, error)
 	// Sample makes a random legal call without symbols: In, Attrs, and Known
 	// for arguments that cannot be just any values.
 	Sample func(*rand.Rand) Call

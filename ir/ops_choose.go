@@ -29,10 +29,10 @@ var (
 	})
 	BitCast = row(Op{
 		Name: "bitcast", Group: "choose, convert", Args: []string{"x"}, Class: Elementwise,
-		Doc:    "the bits of x read as another dtype of the same size; not as bool, whose bytes are 0 and 1 only",
-		Attrs:  dtypeAttr,
-		Infer:  inferBitCast,
-		Eval:   evalBitCast,
+		Doc:   "the bits of x read as another dtype of the same size; not as bool, whose bytes are 0 and 1 only",
+		Attrs: dtypeAttr,
+		Infer: inferBitCast,
+		Eval:  evalBitCast, strides: stridesOfAll,
 		Sample: sampleCast(canBitCast),
 	})
 )

@@ -33,7 +33,7 @@ var (
 		Doc:   "the axes in another order",
 		Args:  []string{"x"},
 		Attrs: []Attr{{Name: "perm", Kind: KInts, Axis: OfArgument, Variadic: true, Doc: "for each axis of the result the axis of x it comes from; absent: the last two change places"}},
-		Infer: inferTranspose, Cost: costMove, Eval: evalTranspose, Sample: sampleTranspose,
+		Infer: inferTranspose, Cost: costMove, Eval: evalTranspose, strides: stridesOfTranspose, Sample: sampleTranspose,
 	})
 	Squeeze = row(Op{
 		Name: "squeeze", Group: "shape", Class: Move, Unit: DMA, Flags: View,
@@ -54,7 +54,7 @@ var (
 		Doc:   "repeated along new leading axes and along axes of size 1",
 		Args:  []string{"x"},
 		Attrs: []Attr{{Name: "dims", Kind: KDims, Required: true, Variadic: true, Doc: "the result's shape; -1 keeps the size of x there"}},
-		Infer: inferExpand, Cost: costMove, Eval: evalExpand, Sample: sampleExpand,
+		Infer: inferExpand, Cost: costMove, Eval: evalExpand, strides: stridesOfExpand, Sample: sampleExpand,
 	})
 )
 

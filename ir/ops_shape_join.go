@@ -38,7 +38,7 @@ var (
 			{Name: "sizes", Kind: KDims, Doc: "the size of each part"},
 			axis0,
 		},
-		Infer: inferSplit, Asserts: assertSplit, Cost: costMove, Eval: evalSplit, Sample: sampleSplit,
+		Infer: inferSplit, Asserts: assertSplit, Cost: costMove, Eval: evalSplit, strides: stridesOfSplit, Sample: sampleSplit,
 	})
 	Chunk = row(Op{
 		Name: "chunk", Group: "shape", Class: Move, Unit: DMA,
@@ -48,14 +48,14 @@ var (
 			{Name: "n", Kind: KInt, Required: true, Doc: "the number of parts; all of them are results, whatever the size"},
 			axis0,
 		},
-		Infer: inferChunk, Cost: costMove, Eval: evalSplit, Sample: sampleChunk,
+		Infer: inferChunk, Cost: costMove, Eval: evalSplit, strides: stridesOfSplit, Sample: sampleChunk,
 	})
 	Tile = row(Op{
 		Name: "tile", Group: "shape", Class: Move, Unit: DMA,
 		Doc:   "the whole tensor repeated along each axis",
 		Args:  []string{"x"},
 		Attrs: []Attr{{Name: "reps", Kind: KDims, Required: true, Variadic: true, Doc: "how often, for the last axes of x; more than it has axes make new leading ones"}},
-		Infer: inferTile, Cost: costMove, Eval: evalTile, Sample: sampleTile,
+		Infer: inferTile, Cost: costMove, Eval: evalTile, strides: stridesOfTile, Sample: sampleTile,
 	})
 	Repeat = row(Op{
 		Name: "repeat", Group: "shape", Class: Move, Unit: DMA,
@@ -65,7 +65,7 @@ var (
 			{Name: "n", Kind: KDim, Required: true, Doc: "how often"},
 			{Name: "axis", Kind: KInt, Axis: OfArgument, Doc: "the axis; absent: x is taken as a vector"},
 		},
-		Infer: inferRepeat, Cost: costMove, Eval: evalRepeat, Sample: sampleRepeat,
+		Infer: inferRepeat, Cost: costMove, Eval: evalRepeat, strides: stridesOfRepeat, Sample: sampleRepeat,
 	})
 )
 
@@ -290,19 +290,24 @@ func alignReps(c *Call) (shape, reps []Dim) {
 	return pad(shape), pad(reps)
 }
 
-// evalTile walks the result as [reps, size] for each axis.
 func evalTile(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
+	block, steps := tileBlock(c)
+	copyView(out[0], view{0, tensor.Strides(block)}, in[0], view{0, steps}, block)
+	return out, nil
+}
+
+// tileBlock is the result as [reps, size] for each axis, and where its elements
+// lie in x.
+func tileBlock(c *Call) (block, steps []int) {
 	shape, reps := alignReps(c)
-	x, times := Type{in[0].DType, shape}.Ints(), Type{in[0].DType, reps}.Ints()
+	x, times := Type{c.In[0].DType, shape}.Ints(), Type{c.In[0].DType, reps}.Ints()
 	strides := tensor.Strides(x)
-	var block, steps []int
 	for i := range x {
 		block = append(block, times[i], x[i])
 		steps = append(steps, 0, strides[i])
 	}
-	copyView(out[0], view{0, tensor.Strides(block)}, in[0], view{0, steps}, block)
-	return out, nil
+	return block, steps
 }
 
 func inferRepeat(c *Call) ([]Type, error) {
@@ -320,18 +325,25 @@ func inferRepeat(c *Call) ([]Type, error) {
 	return partTypes(x, axis, []Dim{x.Shape[axis].Mul(n)}), nil
 }
 
-// evalRepeat walks the result as [outer, slices, n, inner].
 func evalRepeat(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	shape, axis := in[0].Shape, 0
+	block, steps := repeatBlock(c)
+	copyView(out[0], view{0, tensor.Strides(block)}, in[0], view{0, steps}, block)
+	return out, nil
+}
+
+// repeatBlock is the result as [outer, slices, n, inner], and where its elements
+// lie in x.
+func repeatBlock(c *Call) (block, steps []int) {
+	x, axis := c.In[0], 0
+	shape := x.Ints()
 	if c.Attr("axis").IsNone() {
-		shape = []int{in[0].Len()}
+		n, _ := x.Elements().Const()
+		shape = []int{int(n)}
 	} else {
 		axis, _ = axisOf(c.Int("axis"), len(shape))
 	}
 	times, _ := c.Attr("n").Dims[0].Const()
 	outer, d, inner := extent(shape, axis)
-	block := []int{outer, d, int(times), inner}
-	copyView(out[0], view{0, tensor.Strides(block)}, in[0], view{0, []int{d * inner, inner, 0, 1}}, block)
-	return out, nil
+	return []int{outer, d, int(times), inner}, []int{d * inner, inner, 0, 1}
 }

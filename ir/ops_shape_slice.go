@@ -23,7 +23,7 @@ var (
 			{Name: "axes", Kind: KInts, Axis: OfArgument, Doc: "the axes; absent: the first ones"},
 			{Name: "steps", Kind: KInts, Doc: "the steps, not 0; absent: 1"},
 		},
-		Infer: inferSlice, Cost: costPick, Eval: evalSlice, Sample: sampleSlice,
+		Infer: inferSlice, Cost: costPick, Eval: evalSlice, strides: stridesOfSlice, Sample: sampleSlice,
 	})
 	Flip = row(Op{
 		Name: "flip", Group: "shape", Class: Move, Unit: DMA,
@@ -151,16 +151,27 @@ func inferSlice(c *Call) ([]Type, error) {
 }
 
 func evalSlice(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out, from := results(c), dense(in[0])
-	cuts, err := cutsOf(c)
+	out := results(c)
+	from, err := sliceView(c)
 	if err != nil {
 		return nil, err
+	}
+	copyView(out[0], dense(out[0]), in[0], from, out[0].Shape)
+	return out, nil
+}
+
+// sliceView is where the elements of a slice lie in its argument.
+func sliceView(c *Call) (view, error) {
+	from := view{0, tensor.Strides(c.In[0].Ints())}
+	cuts, err := cutsOf(c)
+	if err != nil {
+		return from, err
 	}
 	for _, k := range cuts {
 		d := c.In[0].Shape[k.axis]
 		start, err := positionOf(k.start, d)
 		if err != nil {
-			return nil, err
+			return from, err
 		}
 		at, _ := start.Const()
 		if n, _ := d.Const(); k.step < 0 {
@@ -169,8 +180,7 @@ func evalSlice(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		from.off += int(max(at, 0)) * from.strides[k.axis]
 		from.strides[k.axis] *= int(k.step)
 	}
-	copyView(out[0], dense(out[0]), in[0], from, out[0].Shape)
-	return out, nil
+	return from, nil
 }
 
 func inferFlip(c *Call) ([]Type, error) {
