@@ -20,7 +20,7 @@ func (f *flow) read(pl place, b int) error { return f.readAs(pl, b, true) }
 
 func (f *flow) readAs(pl place, b int, note bool) error {
 	root := f.v.p.root(b)
-	if _, declared := f.may[root]; f.fn > 0 && !declared && !f.inside(b) {
+	if f.fn > 0 && !f.reads.hold(f.v.span(b)) && !f.inside(b) {
 		return f.v.fault(pl, "reads %s, which its body neither declares nor holds", f.v.label(b))
 	}
 	if f.rows[root] {
@@ -48,7 +48,7 @@ func (f *flow) readAs(pl place, b int, note bool) error {
 func (f *flow) readPiece(pl place, b, root int, q piece) error {
 	c := &f.mem.cells[q.id]
 	if q.id == 0 || c.root != root {
-		return f.stale(pl, b, root, q.id)
+		return f.stale(pl, b, root, q)
 	}
 	if !f.ordered(pl, c.writer) {
 		return f.v.fault(pl, "reads %s, and nothing orders it behind %s, which writes it", f.v.label(b), f.at(c.writer))
@@ -57,39 +57,54 @@ func (f *flow) readPiece(pl place, b, root int, q piece) error {
 }
 
 // stale says why a read of b does not find b.
-func (f *flow) stale(pl place, b, root int, id int32) error {
-	writer, ok := f.write[root]
+func (f *flow) stale(pl place, b, root int, q piece) error {
 	intended := ""
-	if ok && !f.ordered(pl, writer) {
-		intended = ", and nothing orders it behind " + f.at(writer) + ", which writes it"
+	if w, ok := f.late(pl, root, q); ok {
+		intended = ", and nothing orders it behind " + f.at(w) + ", which writes it"
 	}
-	if id == 0 {
+	if q.id == 0 {
 		if intended == "" {
 			intended = " before anything is written there"
 		}
 		return f.v.fault(pl, "reads %s%s", f.v.label(b), intended)
 	}
-	c := &f.mem.cells[id]
+	c := &f.mem.cells[q.id]
 	if intended == "" && !f.ordered(pl, c.writer) {
 		return f.v.fault(pl, "reads %s, which %s overwrites with %s, and nothing orders the two", f.v.label(b), f.at(c.writer), f.v.label(c.root))
 	}
 	return f.v.fault(pl, "reads %s where %s was written over it by %s%s", f.v.label(b), f.v.label(c.root), f.at(c.writer), intended)
 }
 
+// late finds an instruction that writes a piece of a buffer and that nothing
+// orders before the current one.
+func (f *flow) late(pl place, root int, q piece) (access, bool) {
+	for _, w := range f.write[root] {
+		lo, hi := f.mem.segments(f.v.span(w.buffer))
+		if lo < q.hi && q.lo < hi && !f.ordered(pl, w.at) {
+			return w.at, true
+		}
+	}
+	return access{}, false
+}
+
 // store checks that all that was done to the memory of b is over, and gives it
 // to b.
-func (f *flow) store(pl place, b int) error {
+func (f *flow) store(pl place, b int) error { return f.storeAs(pl, b, false) }
+
+// storeAs is store; mine says that reads of the instruction itself are not in the
+// way, since they are followed one by one elsewhere.
+func (f *flow) storeAs(pl place, b int, mine bool) error {
 	root := f.v.p.root(b)
 	if f.fn == 0 && !f.inside(b) {
 		return f.v.fault(pl, "writes %s, which is only for reading", f.v.label(b))
 	}
-	if f.fn > 0 && !f.may[root] && !f.inside(b) {
+	if f.fn > 0 && !f.writes.hold(f.v.span(b)) && !f.inside(b) {
 		return f.v.fault(pl, "writes %s, which its body neither declares nor holds", f.v.label(b))
 	}
-	return f.storeOver(pl, b, root)
+	return f.storeOver(pl, b, root, mine)
 }
 
-func (f *flow) storeOver(pl place, b, root int) error {
+func (f *flow) storeOver(pl place, b, root int, mine bool) error {
 	lo, hi := f.mem.segments(f.v.span(b))
 	pieces, ok := f.mem.pieces(lo, hi, f.buf[:0])
 	f.buf = pieces
@@ -101,7 +116,7 @@ func (f *flow) storeOver(pl place, b, root int) error {
 		if q.id == 0 {
 			continue
 		}
-		if err := f.overwrite(pl, b, &f.mem.cells[q.id], self); err != nil {
+		if err := f.overwrite(pl, b, &f.mem.cells[q.id], self, mine); err != nil {
 			return err
 		}
 	}
@@ -109,11 +124,14 @@ func (f *flow) storeOver(pl place, b, root int) error {
 	return nil
 }
 
-func (f *flow) overwrite(pl place, b int, c *cell, self access) error {
+func (f *flow) overwrite(pl place, b int, c *cell, self access, mine bool) error {
 	if c.writer == self {
 		return f.v.fault(pl, "writes %s and %s, which overlap", f.v.label(c.root), f.v.label(b))
 	}
 	for _, r := range c.reads {
+		if r == self && mine {
+			continue
+		}
 		if r == self {
 			return f.v.fault(pl, "writes %s over its own argument %s", f.v.label(b), f.v.label(c.root))
 		}

@@ -15,15 +15,22 @@ type flow struct {
 	v      *verifier
 	fn     int
 	mem    *memory
-	clocks [][]int32      // by stream: the last instruction seen of each stream, plus one
-	posted [][]int32      // by event: the clock at its post
-	postAt []place        // by event: where
-	write  map[int]access // the first instruction that writes each buffer, for messages
-	may    map[int]bool   // buffers outside of the frame: may they be written
-	rows   map[int]bool   // buffers that rows are stored in: not read in this body
-	loop   *Instr         // the loop whose body this is
-	work   []task         // bodies that this function runs
+	clocks [][]int32        // by stream: the last instruction seen of each stream, plus one
+	posted [][]int32        // by event: the clock at its post
+	postAt []place          // by event: where
+	write  map[int][]stored // by root: the instructions that write it or its views, for messages
+	reads  spans            // outside of the frame: what a body may read
+	writes spans            // and what it may write
+	rows   map[int]bool     // buffers that rows are stored in: not read in this body
+	loop   *Instr           // the loop whose body this is
+	work   []task           // bodies that this function runs
 	buf    []piece
+}
+
+// A stored tells which instruction writes a buffer.
+type stored struct {
+	buffer int
+	at     access
 }
 
 // A task is one body to check, with what its caller promises.
@@ -65,7 +72,7 @@ func (v *verifier) code() error {
 func (v *verifier) newFlow(t task) *flow {
 	fn := &v.p.Functions[t.fn]
 	n := len(fn.Streams)
-	f := &flow{v: v, fn: t.fn, loop: t.loop, write: map[int]access{}, may: map[int]bool{}, rows: map[int]bool{}}
+	f := &flow{v: v, fn: t.fn, loop: t.loop, write: map[int][]stored{}, rows: map[int]bool{}}
 	f.clocks = make([][]int32, n)
 	for s := range f.clocks {
 		f.clocks[s] = make([]int32, n)
@@ -74,12 +81,7 @@ func (v *verifier) newFlow(t task) *flow {
 		f.posted = make([][]int32, v.p.Events)
 		f.postAt = make([]place, v.p.Events)
 	}
-	for _, b := range fn.Reads {
-		f.may[v.p.root(b)] = false
-	}
-	for _, b := range fn.Writes {
-		f.may[b] = true
-	}
+	f.reads, f.writes = v.spans(fn.Reads, fn.Writes), v.spans(fn.Writes)
 	f.mem = newMemory(f.points(t))
 	for _, b := range t.enter {
 		lo, hi := f.mem.segments(v.span(b))
@@ -121,9 +123,8 @@ func (f *flow) points(t task) (points []int64, accesses int) {
 				writes = g.Writes
 			}
 			for _, b := range writes {
-				if _, ok := f.write[f.v.p.root(b)]; !ok {
-					f.write[f.v.p.root(b)] = access{s, at}
-				}
+				root := f.v.p.root(b)
+				f.write[root] = append(f.write[root], stored{b, access{s, at}})
 			}
 		}
 	}

@@ -78,11 +78,6 @@ func (v *verifier) function(i int) error {
 			return fault(diag.Loc{}, "", "function f%d declares b%d, which is not there", i, b)
 		}
 	}
-	for _, b := range f.Writes {
-		if v.p.Buffers[b].Base >= 0 {
-			return fault(diag.Loc{}, "", "function f%d declares to write the view %s", i, v.label(b))
-		}
-	}
 	if f.Frame >= 0 && (!v.isBuffer(f.Frame) || v.p.Buffers[f.Frame].Space != ArenaSpace || v.p.Buffers[f.Frame].Base >= 0) {
 		return fault(diag.Loc{}, "", "the frame of function f%d does not lie in the arena", i)
 	}

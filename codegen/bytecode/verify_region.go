@@ -7,7 +7,8 @@ import "slices"
 // inside is checked with each body.
 
 // region checks the touches of an instruction with bodies, and returns which
-// of the outer buffers were written before.
+// of the outer buffers were written before. A body that runs once may write over
+// what it reads: each of its instructions is checked.
 func (f *flow) region(pl place, bodies ...int) (before map[int]bool, err error) {
 	reads, writes, frames := f.touched(bodies)
 	before = map[int]bool{}
@@ -16,12 +17,17 @@ func (f *flow) region(pl place, bodies ...int) (before map[int]bool, err error) 
 	}
 	for _, b := range reads {
 		// What is carried is both read and written, on purpose.
-		_, carried := slices.BinarySearch(writes, f.v.p.root(b))
+		_, carried := slices.BinarySearch(writes, b)
 		if err := f.readAs(pl, b, !carried); err != nil {
 			return nil, err
 		}
 	}
-	for _, b := range append(writes, frames...) {
+	for _, b := range writes {
+		if err := f.storeAs(pl, b, f.v.instr(pl).Op != Loop); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range frames {
 		if err := f.store(pl, b); err != nil {
 			return nil, err
 		}
@@ -80,7 +86,7 @@ func (f *flow) loops(pl place, in *Instr) error {
 	rows := map[int]bool{}
 	for _, x := range body.Streams[0].Code {
 		if x.Op == Row {
-			rows[f.v.p.root(x.Out[0])] = true
+			rows[x.Out[0]] = true
 		}
 	}
 	enter := slices.Clone(body.Reads)

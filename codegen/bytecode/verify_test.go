@@ -96,7 +96,7 @@ func TestInPlace(t *testing.T) {
 
 func build(t testing.TB, text string) *bytecode.Program {
 	t.Helper()
-	plan, err := lower.Lower(irtest.Parse(t, text), nil, lower.Options{})
+	plan, err := lower.Lower(irtest.Parse(t, text), nil, lower.Options{Memory: lower.MemoryConservative})
 	if err != nil {
 		t.Fatal(err)
 	}
