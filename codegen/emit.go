@@ -124,19 +124,21 @@ type scope struct {
 func (s *scope) placeBuffers() {
 	s.buffers = make([]int, len(s.p.Buffers))
 	for i := range s.p.Buffers {
-		s.buffers[i] = s.place(&s.p.Buffers[i])
+		s.buffers[i] = s.place(i)
 	}
 }
 
 // place finds or makes the program's buffer for one of the plan. In a body,
 // parameters and results are buffers of the code around it.
-func (s *scope) place(b *lower.Buffer) int {
+func (s *scope) place(i int) int {
+	b := &s.p.Buffers[i]
 	row := bytecode.Buffer{
 		Space: spaces[b.Space], Slot: b.Slot, Offset: b.Offset, Size: b.Size,
 		Type: typeOf(b.Type), Base: -1, Name: b.Name,
 	}
 	switch {
 	case b.Base >= 0:
+		row.Offset = b.At
 		return s.view(row, s.buffers[b.Base])
 	case b.Space == lower.Weights:
 		return s.weight(row)
@@ -145,8 +147,19 @@ func (s *scope) place(b *lower.Buffer) int {
 	case s.inFrame && b.Space == lower.Input:
 		return s.view(row, s.args[b.Slot])
 	case s.inFrame && b.Space == lower.Output:
+		if s.p.Root(s.p.Outputs[b.Slot].Buffer) != i {
+			return s.instead(row, s.results[b.Slot])
+		}
 		return s.view(row, s.results[b.Slot])
 	}
+	return s.add(row)
+}
+
+// instead adds a buffer that lies where a result will, until that is made in its
+// place.
+func (s *scope) instead(row bytecode.Buffer, result int) int {
+	b := s.e.out.Buffers[result]
+	row.Space, row.Slot, row.Offset, row.Base = b.Space, b.Slot, b.Offset, b.Base
 	return s.add(row)
 }
 
@@ -171,15 +184,16 @@ func (s *scope) weight(row bytecode.Buffer) int {
 	return id
 }
 
-// view shows the memory of buffer of under row's type: of itself, if it has
-// that type.
+// view shows the memory of buffer of under row's type, from row's offset on: of
+// itself, if it has that type.
 func (s *scope) view(row bytecode.Buffer, of int) int {
 	base := s.root(of)
 	b := s.e.out.Buffers[base]
-	if s.e.out.Buffers[of].Type.Equal(row.Type) && (s.inFrame || row.Name == s.e.out.Buffers[of].Name) {
+	if row.Offset == 0 && s.e.out.Buffers[of].Type.Equal(row.Type) && (s.inFrame || row.Name == s.e.out.Buffers[of].Name) {
 		return of
 	}
-	row.Space, row.Slot, row.Offset, row.Base = b.Space, b.Slot, s.e.out.Buffers[of].Offset, base
+	row.Space, row.Slot, row.Base = b.Space, b.Slot, base
+	row.Offset += s.e.out.Buffers[of].Offset
 	return s.add(row)
 }
 

@@ -95,8 +95,8 @@ func (s *scope) body(r *lower.Region, i int, args, results, writes []int, end fu
 		code = append(code, end(b)...)
 	}
 	code = append(code, bytecode.Instr{Op: bytecode.End})
-	f.Writes = b.roots(writes, nil)
-	f.Reads = b.roots(b.outside(code), f.Writes)
+	f.Writes = sorted(writes, nil)
+	f.Reads = sorted(b.outside(code), f.Writes)
 	f.Streams = []bytecode.Stream{{Name: b.p.Streams[0].Name, Code: code}}
 	e.out.Functions[index] = f
 	return index
@@ -135,14 +135,13 @@ func (s *scope) outside(code []bytecode.Instr) (list []int) {
 	return list
 }
 
-// roots lists the buffers that hold those of a list, sorted, each once, without
-// those in except, which is sorted.
-func (s *scope) roots(list, except []int) []int {
+// sorted lists the buffers of a list ascending, each once, without those in
+// except, which is sorted.
+func sorted(list, except []int) []int {
 	var out []int
 	for _, b := range list {
-		r := s.root(b)
-		if _, skip := slices.BinarySearch(except, r); !skip {
-			out = append(out, r)
+		if _, skip := slices.BinarySearch(except, b); !skip {
+			out = append(out, b)
 		}
 	}
 	slices.Sort(out)

@@ -41,6 +41,9 @@ func (c *Call) Within() (at []int64, ok bool) {
 	return at, true
 }
 
+// MayView reports whether there are calls of the operator for which Within holds.
+func (op *Op) MayView() bool { return op.Flags&View != 0 || op.strides != nil }
+
 // hasGaps reports whether the block's elements do not lie behind each other. Axes
 // of size 1 have no neighbours, and a block without elements lies anywhere: at the
 // start.

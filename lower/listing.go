@@ -67,6 +67,7 @@ func (p *Plan) WriteTasks(w io.Writer) error {
 	var out page
 	out.line("tasks @%s%s", p.Name, p.with())
 	out.columns("  ", []bool{}, p.taskRows(""))
+	p.writeViews(&out)
 	_, err := io.WriteString(w, out.String())
 	return err
 }

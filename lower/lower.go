@@ -3,7 +3,6 @@ package lower
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -20,16 +19,23 @@ func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
 		opts.Align = defaultAlign
 	}
 	table := &weightTable{slots: map[*ir.Value]int{}}
-	b := newBuilder(f, env, opts, table)
+	keep, err := newKeeper(f, opts.Keep)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(f, env, opts, table, keep)
 	if err := b.lower(); err != nil {
 		return nil, err
 	}
 	p := b.plan
 	p.Name, p.Env, p.Weights, p.device = f.Name, bindings(f, env), table.list, opts.Device
 	p.needs()
+	if opts.mode().reorder {
+		p.reorder()
+	}
 	p.assignStreams(opts.Streams == 1)
 	p.placeEvents()
-	p.placeBuffers()
+	p.placeBuffers(&opts)
 	return p, nil
 }
 
@@ -44,10 +50,13 @@ type builder struct {
 	f       *ir.Func
 	env     ir.Env
 	opts    Options
+	kept    keeper
 	plan    *Plan
 	names   map[*ir.Value]string
 	buffers map[*ir.Value]int
 	results map[resultOf]*ir.Value // the values of further results
+	joins   map[*ir.Value]*join    // concat and stack
+	parts   map[*ir.Value]part     // the values that are made in the memory of a join
 	// loop is set for the bodies of loops, whose results stay in the frame and
 	// whose parameters 1 to carry are carried values.
 	loop  bool
@@ -61,15 +70,17 @@ type resultOf struct {
 	index int
 }
 
-func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable) *builder {
+func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable, keep keeper) *builder {
 	return &builder{
-		f: f, env: env, opts: opts, names: f.Names(),
+		f: f, env: env, opts: opts, kept: keep, names: f.Names(),
 		plan: &Plan{
 			Align: opts.Align, weights: table,
 			Tasks: make([]Task, 0, len(f.Body)), Buffers: make([]Buffer, 0, len(f.Body)+len(f.Params)),
 		},
 		buffers: make(map[*ir.Value]int, len(f.Body)+len(f.Params)),
 		results: map[resultOf]*ir.Value{},
+		joins:   map[*ir.Value]*join{},
+		parts:   map[*ir.Value]part{},
 	}
 }
 
@@ -87,6 +98,9 @@ func (b *builder) lower() error {
 		if v.Op.Flags&ir.Projection != 0 {
 			b.results[resultOf{v.Args[0], v.Index()}] = v
 		}
+	}
+	if err := b.planJoins(); err != nil {
+		return err
 	}
 	for _, v := range b.f.Body {
 		if err := b.value(v); err != nil {
@@ -109,7 +123,7 @@ func (b *builder) input(i int, v *ir.Value) error {
 	}
 	id := b.buffer(buf)
 	if buf.Space == Arena {
-		b.plan.extend(id, math.MaxInt)
+		b.plan.extend(id, forever)
 	}
 	b.buffers[v] = id
 	b.plan.Inputs = append(b.plan.Inputs, Port{v.Name, id})
@@ -119,7 +133,8 @@ func (b *builder) input(i int, v *ir.Value) error {
 // buffer adds a buffer that nothing reads yet.
 func (b *builder) buffer(buf Buffer) int {
 	n, _ := buf.Type.Bytes().Const()
-	buf.Size, buf.Base, buf.Reuses = n, -1, -1
+	buf.Size, buf.Base, buf.Reuses, buf.Takes = n, -1, -1, -1
+	buf.Kept = buf.Kept || b.kept[buf.Name]
 	buf.Last = buf.First
 	b.plan.Buffers = append(b.plan.Buffers, buf)
 	return len(b.plan.Buffers) - 1
@@ -158,8 +173,6 @@ func (b *builder) value(v *ir.Value) error {
 	switch {
 	case v.Op.Flags&ir.Projection != 0, v.Op == ir.Param, v.Op == ir.Const:
 		return nil // made by its producer, or where it is first read
-	case v.Op.Flags&ir.View != 0:
-		return b.view(v)
 	case v.Op.Class == ir.Region:
 		return b.region(v)
 	}
@@ -213,29 +226,8 @@ func (w *weightTable) slot(v *ir.Value, t ir.Type, name string) int {
 
 // extend keeps a buffer's memory alive up to a task.
 func (p *Plan) extend(buffer, task int) {
-	r := p.root(buffer)
+	r := p.Root(buffer)
 	p.Buffers[r].Last = max(p.Buffers[r].Last, task)
-}
-
-// view gives v the memory of its argument. It costs no task; the base lives as
-// long as its views.
-func (b *builder) view(v *ir.Value) error {
-	t, err := b.bind(v, v.Type)
-	if err != nil {
-		return err
-	}
-	of, err := b.lookup(v.Args[0])
-	if err != nil {
-		return err
-	}
-	base := b.plan.root(of)
-	if n, _ := t.Bytes().Const(); n != b.plan.Buffers[base].Size {
-		return b.task(v) // not the whole of its argument
-	}
-	id := b.buffer(Buffer{Space: b.plan.Buffers[base].Space, Slot: b.plan.Buffers[base].Slot, Type: t, Name: b.names[v]})
-	b.plan.Buffers[id].Base = base
-	b.buffers[v] = id
-	return nil
 }
 
 // call returns v as a call without symbols, results included.
@@ -251,10 +243,20 @@ func (b *builder) call(v *ir.Value) (*ir.Call, error) {
 	return bound, nil
 }
 
-// task makes the task of a value and the buffers of its results.
+// task makes the task of a value and the buffers of its results, or views
+// where the results lie in memory already.
 func (b *builder) task(v *ir.Value) error {
+	if j := b.joins[v]; j != nil {
+		b.note([]string{b.names[v]}, v.Op.Name+": "+b.told(j))
+		if j.inPlace > 0 {
+			return b.join(j)
+		}
+	}
 	c, err := b.call(v)
 	if err != nil {
+		return err
+	}
+	if done, err := b.view(v, c); done || err != nil {
 		return err
 	}
 	return b.addTask(v, Task{Name: v.Op.Name, Unit: v.Op.Unit, Call: c})
@@ -269,18 +271,29 @@ func (b *builder) addTask(v *ir.Value, t Task) error {
 		}
 		t.In = append(t.In, id)
 	}
-	at := len(b.plan.Tasks)
 	for i, typ := range t.Call.Out {
-		id := b.buffer(Buffer{Space: Arena, Type: typ, First: at})
-		t.Out = append(t.Out, id)
-		if r := b.result(v, i); r != nil {
-			b.plan.Buffers[id].Name = b.names[r]
-			b.buffers[r] = id
-		}
+		t.Out = append(t.Out, b.made(b.result(v, i), typ))
 	}
 	t.Cost, t.Pos, t.Post = t.Call.Cost(), v.Pos, -1
 	b.plan.Tasks = append(b.plan.Tasks, t)
 	return nil
+}
+
+// made makes the buffer that the next task writes for a result: one of its own,
+// or the part of a join.
+func (b *builder) made(r *ir.Value, t ir.Type) int {
+	at := len(b.plan.Tasks)
+	if r == nil {
+		return b.buffer(Buffer{Space: Arena, Type: t, First: at})
+	}
+	var id int
+	if part, ok := b.parts[r]; ok {
+		id = b.partOf(part, t, b.names[r])
+	} else {
+		id = b.buffer(Buffer{Space: Arena, Type: t, First: at, Name: b.names[r]})
+	}
+	b.buffers[r] = id
+	return id
 }
 
 // result returns the value that is result i of v; nil: nobody reads it.
@@ -301,11 +314,11 @@ func (b *builder) finish() error {
 		if err != nil {
 			return err
 		}
-		r := p.root(id)
+		r := p.Root(id)
 		switch {
 		case b.loop:
 			id = b.keep(i, id)
-		case p.Buffers[r].Space == Arena && p.Buffers[r].First >= 0:
+		case p.Buffers[r].Space == Arena && p.Buffers[r].First >= 0 && p.isWhole(id):
 			p.Buffers[r].Space, p.Buffers[r].Slot = Output, i
 			p.Buffers[id].Space, p.Buffers[id].Slot = Output, i
 		default:
@@ -335,7 +348,7 @@ func (b *builder) resultName(i int) string {
 // be overwritten by then.
 func (b *builder) keep(i, id int) int {
 	p := b.plan
-	r := &p.Buffers[p.root(id)]
+	r := &p.Buffers[p.Root(id)]
 	first := 0 // the first carried parameter
 	if b.count {
 		first = 1
@@ -343,23 +356,29 @@ func (b *builder) keep(i, id int) int {
 	if moved := r.Slot - first; r.Space == Input && moved >= 0 && moved < b.carry && moved != i && i < b.carry {
 		id = b.copy(id, Buffer{Space: Arena}, b.f.Results[i])
 	}
-	p.extend(id, math.MaxInt)
+	p.extend(id, forever)
 	return id
 }
 
 // copy adds a task that copies a buffer into a new one.
 func (b *builder) copy(from int, to Buffer, v *ir.Value) int {
 	p := b.plan
-	at := len(p.Tasks)
-	p.extend(from, at)
-	to.Type, to.Name, to.First = p.Buffers[from].Type, p.Buffers[from].Name, at
+	to.Type, to.Name, to.First = p.Buffers[from].Type, p.Buffers[from].Name, len(p.Tasks)
 	id := b.buffer(to)
-	n := p.Buffers[from].Size
+	b.copyTo(from, id, v)
+	return id
+}
+
+// copyTo adds a task that copies a buffer to another.
+func (b *builder) copyTo(from, to int, v *ir.Value) {
+	p := b.plan
+	at, n := len(p.Tasks), p.Buffers[from].Size
+	p.extend(from, at)
+	p.extend(to, at)
 	p.Tasks = append(p.Tasks, Task{
-		Name: "copy", Unit: ir.DMA, In: []int{from}, Out: []int{id},
+		Name: "copy", Unit: ir.DMA, In: []int{from}, Out: []int{to},
 		Cost: ir.Cost{In: n, Out: n}, Pos: v.Pos, Post: -1,
 	})
-	return id
 }
 
 // checkAsserts checks the relations that could not be proved for all sizes.

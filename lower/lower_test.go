@@ -50,6 +50,12 @@ func checkLives(t *testing.T, p *lower.Plan) {
 			t.Errorf("%s lies at %d to %d in %d bytes", a.Name, a.Offset, a.Offset+a.Size, p.Arena)
 		}
 		for _, b := range own[:i] {
+			if takes := b.Takes >= 0 && &p.Buffers[b.Takes] == a || a.Takes >= 0 && &p.Buffers[a.Takes] == b; takes {
+				if a.First != b.Last && b.First != a.Last || a.Offset != b.Offset || a.Size != b.Size {
+					t.Errorf("%s and %s do not lie in one place, one behind the other", a.Name, b.Name)
+				}
+				continue
+			}
 			if a.First <= b.Last && b.First <= a.Last && a.Offset < b.Offset+b.Size && b.Offset < a.Offset+a.Size {
 				t.Errorf("%s (t%d to t%d at %d) and %s (t%d to t%d at %d) overlap",
 					a.Name, a.First, a.Last, a.Offset, b.Name, b.First, b.Last, b.Offset)
@@ -58,8 +64,9 @@ func checkLives(t *testing.T, p *lower.Plan) {
 	}
 }
 
-// TestChainTakesTwoBuffers shows that memory is reused: a chain needs two.
-func TestChainTakesTwoBuffers(t *testing.T) {
+// TestChain shows that memory is reused: a chain needs two buffers, and where
+// results are made in the place of arguments all of it is made in the output.
+func TestChain(t *testing.T) {
 	f := &ir.Func{Name: "chain"}
 	v := f.NewInput("x", ir.T(tensor.F32, ir.N(100)))
 	for range 1000 {
@@ -70,15 +77,26 @@ func TestChainTakesTwoBuffers(t *testing.T) {
 		v = r[0]
 	}
 	f.Results = []*ir.Value{v}
-	p, err := lower.Lower(f, nil, lower.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if one := int64(448); p.Arena != 2*one || p.MaxLive != 2*one || p.Sum != 999*one {
-		t.Errorf("arena %d, max-live %d, sum %d", p.Arena, p.MaxLive, p.Sum)
-	}
-	if len(p.Events) != 0 || len(p.Streams) != 1 {
-		t.Errorf("%d events on %d streams", len(p.Events), len(p.Streams))
+	const one = int64(448)
+	for _, c := range []struct {
+		mode                lower.MemoryMode
+		arena, maxLive, sum int64
+	}{
+		{lower.MemoryOff, 999 * one, 2 * one, 999 * one},
+		{lower.MemoryConservative, 2 * one, 2 * one, 999 * one},
+		{lower.MemoryNormal, 0, 0, 999 * one},
+		{lower.MemoryAggressive, 0, 0, 999 * one},
+	} {
+		p, err := lower.Lower(f, nil, lower.Options{Memory: c.mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Arena != c.arena || p.MaxLive != c.maxLive || p.Sum != c.sum {
+			t.Errorf("%s: arena %d, max-live %d, sum %d", c.mode, p.Arena, p.MaxLive, p.Sum)
+		}
+		if len(p.Events) != 0 || len(p.Streams) != 1 {
+			t.Errorf("%d events on %d streams", len(p.Events), len(p.Streams))
+		}
 	}
 }
 

@@ -100,32 +100,5 @@ func (p *Plan) numberEvents(waits map[int][]int) {
 	}
 }
 
-// needs notes in each task which earlier tasks write what it reads; of a value
-// without elements nothing is read.
-func (p *Plan) needs() {
-	writer := make([]int, len(p.Buffers)) // plus one
-	for i := range p.Tasks {
-		t := &p.Tasks[i]
-		for _, in := range t.In {
-			if in >= 0 && p.Buffers[in].Size > 0 && writer[p.root(in)] > 0 {
-				t.After = append(t.After, writer[p.root(in)]-1)
-			}
-		}
-		slices.Sort(t.After)
-		t.After = slices.Compact(t.After)
-		for _, out := range t.writes() {
-			writer[out] = i + 1
-		}
-	}
-}
-
-// writes lists the buffers that a task writes, its frame included.
-func (t *Task) writes() []int {
-	if t.Region == nil || t.Region.Frame < 0 {
-		return t.Out
-	}
-	return append(slices.Clone(t.Out), t.Region.Frame)
-}
-
 // frameType is the type of a buffer that holds bodies' arenas.
 func frameType(size int64) ir.Type { return ir.T(tensor.U8, ir.N(size)) }

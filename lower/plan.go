@@ -25,11 +25,13 @@ type Plan struct {
 	Weights []Weight // of this function and its bodies; a body's Plan has none
 	Inputs  []Port
 	Outputs []Port
+	Views   []View // for the listings
 
 	Align   int64
-	Arena   int64 // bytes of the arena
-	MaxLive int64 // the largest sum of bytes that are live at once: no arena can be smaller
-	Sum     int64 // bytes without any reuse
+	Arena   int64  // bytes of the arena
+	MaxLive int64  // the largest sum of bytes that are live at once: no arena can be smaller
+	Sum     int64  // bytes without any reuse
+	Method  string // of the placer, that found the layout
 
 	device *device.Device // for estimates; nil: the cpu
 
@@ -40,6 +42,13 @@ type Plan struct {
 type Binding struct {
 	Symbol string
 	Size   int64
+}
+
+// A View tells of values that cost no task, or less than one: how they lie in the
+// memory of others.
+type View struct {
+	Made string // the values
+	How  string // "reshape of %x"
 }
 
 // A Port is an input or result by name.
@@ -58,18 +67,24 @@ const (
 	Arena
 )
 
-// A Buffer is where a value lies. A view has the offset of its base.
+// A Buffer is where a value lies. A view is a part of its base, from At on: its
+// offset is that of its base, plus At.
 type Buffer struct {
 	Space  Space
 	Slot   int   // which input, output or weight
 	Offset int64 // in the arena
 	Size   int64 // bytes
 	Type   ir.Type
-	Base   int    // the buffer whose memory this is; -1: its own
+	Base   int    // the buffer whose memory this is, which has no base; -1: its own
+	At     int64  // bytes from the start of Base
 	Name   string // of the value, as the IR prints it
 
 	First, Last int // the tasks that write and last read it, views included
 	Reuses      int // a buffer that lay there before; -1: none
+
+	Takes int  // the argument whose memory this result took, in place; -1: none
+	Given bool // a result took the memory of this
+	Kept  bool // nothing else may lie there, by request
 }
 
 // A Weight is a parameter, or a constant with its value.
@@ -170,8 +185,8 @@ const (
 // defaultAlign is one cache line, and the width of the widest vector register.
 const defaultAlign = 64
 
-// root is the buffer whose memory b is.
-func (p *Plan) root(b int) int {
+// Root is the buffer whose memory b is.
+func (p *Plan) Root(b int) int {
 	if base := p.Buffers[b].Base; base >= 0 {
 		return base
 	}

@@ -66,20 +66,23 @@ func (b *builder) frame(r *Region) {
 		return
 	}
 	at := len(b.plan.Tasks) - 1
-	r.Frame = b.buffer(Buffer{Space: Arena, Type: frameType(size), First: at, Name: fmt.Sprintf("frame(t%d)", at)})
+	r.Frame = b.buffer(Buffer{Space: Arena, Type: frameType(size), First: at, Name: frameName(at), Kept: r.keeps()})
 }
 
 // body plans one body.
 func (b *builder) body(f *ir.Func, set func(*builder)) (*Plan, error) {
-	inner := newBuilder(f, b.env, b.opts, b.plan.weights)
+	inner := newBuilder(f, b.env, b.opts, b.plan.weights, b.kept)
 	set(inner)
 	if err := inner.lower(); err != nil {
 		return nil, err
 	}
 	inner.plan.Name = f.Name
 	inner.plan.needs()
+	if b.opts.mode().reorder {
+		inner.plan.reorder()
+	}
 	inner.plan.assignStreams(true)
-	inner.plan.placeBuffers()
+	inner.plan.placeBuffers(&b.opts)
 	return inner.plan, nil
 }
 

@@ -45,9 +45,14 @@ func must(vs []*ir.Value, err error) []*ir.Value {
 // grow adds size values; bodies may nest depth deep.
 func (g *grower) grow(f *ir.Frame, values []*ir.Value, cond *ir.Value, size, depth int) []*ir.Value {
 	pick := func() *ir.Value { return values[len(values)-1-g.r.IntN(min(len(values), 12))] }
+	var halves []*ir.Value
 	for range size {
 		var made []*ir.Value
-		switch k := g.r.IntN(12); {
+		switch k := g.r.IntN(14); {
+		case k >= 12:
+			halves = append(halves, g.parts(f, pick())...)
+			half := func() *ir.Value { return halves[len(halves)-1-g.r.IntN(min(len(halves), 4))] }
+			made = must(f.Add(ir.Lookup("concat"), []*ir.Value{half(), half()}, nil))
 		case k < 3:
 			op := []string{"neg", "abs", "relu", "floor"}[g.r.IntN(4)]
 			made = must(f.Add(ir.Lookup(op), []*ir.Value{pick()}, nil))
@@ -72,6 +77,23 @@ func (g *grower) grow(f *ir.Frame, values []*ir.Value, cond *ir.Value, size, dep
 		values = append(values, made...)
 	}
 	return values
+}
+
+// parts makes two f32[2,4] of a square: views of it, or values of their own that are
+// made from these.
+func (g *grower) parts(f *ir.Frame, of *ir.Value) []*ir.Value {
+	made := must(f.Add(ir.Lookup("split"), []*ir.Value{of}, attrs("split", "parts", ir.IntLit(2))))
+	for i := range made {
+		switch g.r.IntN(4) {
+		case 0, 1:
+			made[i] = must(f.Add(ir.Lookup("neg"), made[i:i+1], nil))[0]
+		case 2:
+			made[i] = must(f.Add(ir.Lookup("minimum"), made, nil))[0]
+			flat := must(f.Add(ir.Lookup("reshape"), made[i:i+1], attrs("reshape", "dims", ir.DimsLit(ir.N(8)))))
+			made[i] = must(f.Add(ir.Lookup("reshape"), flat, attrs("reshape", "dims", ir.DimsLit(ir.Dims(2, 4)...))))[0]
+		}
+	}
+	return made
 }
 
 func (g *grower) branch(f *ir.Frame, values []*ir.Value, cond *ir.Value, depth int) []*ir.Value {
