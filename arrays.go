@@ -62,6 +62,9 @@ func MustType(text string) Type {
 	return t
 }
 
+// NewTensor makes a tensor of zeros.
+func NewTensor(d DType, shape ...int) *Tensor { return tensor.New(d, shape...) }
+
 // FromSlice makes a tensor of a shape from its elements in row-major order,
 // which are copied. It panics when their number does not fit the shape.
 func FromSlice[E Native](shape []int, data []E) *Tensor { return tensor.FromSlice(shape, data) }

@@ -81,11 +81,7 @@ func (c *planCache) acquire(ctx context.Context, p *Program, args []*Tensor) (*p
 	if e, err := c.find(args); e != nil || err != nil {
 		return e, err
 	}
-	types := make([]ir.Type, len(args))
-	for i, a := range args {
-		types[i] = ir.TypeOf(a)
-	}
-	env, err := ir.BindSymbols(p.fn, types)
+	env, err := ir.BindSymbols(p.fn, typesOf(args))
 	if err == nil {
 		err = p.opts.checkBounds(p.fn.Name, env)
 	}
@@ -111,6 +107,28 @@ func (c *planCache) acquire(ctx context.Context, p *Program, args []*Tensor) (*p
 		return nil, err
 	}
 	return e, nil
+}
+
+func typesOf(args []*Tensor) []ir.Type {
+	types := make([]ir.Type, len(args))
+	for i, a := range args {
+		types[i] = ir.TypeOf(a)
+	}
+	return types
+}
+
+// again is acquire for arguments of the types that e was made for, which may have
+// been evicted since.
+func (c *planCache) again(ctx context.Context, p *Program, e *planned, args []*Tensor) (*planned, error) {
+	c.mu.Lock()
+	if !e.evicted && !c.closed {
+		e.users++
+		c.users.Add(1)
+		c.mu.Unlock()
+		return e, nil
+	}
+	c.mu.Unlock()
+	return c.acquire(ctx, p, args)
 }
 
 // find looks for a plan that was made for arguments of these types: the same

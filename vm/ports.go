@@ -20,6 +20,14 @@ func (m *Machine) checkInputs(inputs []*tensor.T) error {
 	return m.checkPorts("input", m.program.Inputs, "takes", inputs)
 }
 
+// Check says what RunInto would refuse of tensors; nil: nothing.
+func (m *Machine) Check(inputs, outputs []*tensor.T) error {
+	if err := m.checkInputs(inputs); err != nil {
+		return err
+	}
+	return m.checkOutputs(inputs, outputs)
+}
+
 // checkOutputs compares the memory for outputs with what the program makes, and
 // refuses memory that is given twice.
 func (m *Machine) checkOutputs(inputs, outputs []*tensor.T) error {

@@ -32,10 +32,7 @@ func (m *Machine) Run(ctx context.Context, inputs []*tensor.T) ([]*tensor.T, err
 // into tensors whose elements can be written in place, as those of tensor.New,
 // makes no copy of them, and allocates nothing once the machine has run before.
 func (m *Machine) RunInto(ctx context.Context, inputs, outputs []*tensor.T) error {
-	if err := m.checkInputs(inputs); err != nil {
-		return err
-	}
-	if err := m.checkOutputs(inputs, outputs); err != nil {
+	if err := m.Check(inputs, outputs); err != nil {
 		return err
 	}
 	r := request{ctx: ctx, inputs: inputs, outputs: outputs, given: true}
