@@ -75,6 +75,12 @@ func (p *Pool) grow(want int64) (*chunk, error) {
 	c.first = p.newSpan(c, 0, size)
 	p.chunks = append(p.chunks, c)
 	p.count(c, 1)
+	if old := p.newest; !single {
+		p.newest = c
+		if old != nil && old.blocks == 0 && !p.keeps(old) {
+			p.release(old)
+		}
+	}
 	p.info.Requests++
 	p.info.PeakTotal = max(p.info.PeakTotal, p.info.Total)
 	p.keep(c.first)
@@ -140,6 +146,9 @@ func (p *Pool) release(c *chunk) {
 		}
 		p.dropSpan(s)
 		s = next
+	}
+	if c == p.newest {
+		p.newest = nil
 	}
 	last := p.chunks[len(p.chunks)-1]
 	p.chunks[c.index], last.index = last, c.index

@@ -7,11 +7,11 @@
 // There are three levels, and each can be switched off. Chunks are taken from
 // the system and carved into blocks (NoPool: every block is taken by itself).
 // Blocks that were freed are joined with free neighbours and given out again,
-// the smallest that fits first (NoReuse: memory that was given out goes back to
-// the system, a chunk when its last block is freed). Every block begins at a
-// multiple of Align (NoAlign: of 8, so that elements of every dtype can be read
-// in place). The system is Go's heap: what goes back to it is collected as
-// garbage is.
+// the smallest that fits first (NoReuse: what was given out goes back to the
+// system, a chunk when all its blocks are freed and another one was begun). Every
+// block begins at a multiple of Align (NoAlign: of 8, so that elements of every
+// dtype can be read in place). The system is Go's heap: what goes back to it is
+// collected as garbage is.
 //
 // Invariants: blocks given out never overlap; what is held from the system never
 // exceeds Limit; Info adds up at any time; a block that is freed twice, or in

@@ -50,6 +50,7 @@ type Pool struct {
 
 	mu     sync.Mutex
 	chunks []*chunk
+	newest *chunk // the last one that was taken to be carved, if it is still there
 	bins   bins
 	spare  *span // records without memory, for later spans; linked by after
 	info   Info  // all counts but FreeBytes, Fragmentation

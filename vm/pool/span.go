@@ -71,9 +71,21 @@ func (p *Pool) takeBack(s *span) {
 	} else {
 		p.keep(p.join(s))
 	}
-	if c.blocks == 0 && (p.closed || p.opts.NoReuse || c.single && s.size > p.opts.Threshold) {
+	if c.blocks == 0 && !p.keeps(c) {
 		p.release(c)
 	}
+}
+
+// keeps reports whether a chunk in which nothing is given out stays. Where memory
+// is not given out twice it is the one that was taken last, for what it has left.
+func (p *Pool) keeps(c *chunk) bool {
+	switch {
+	case p.closed:
+		return false
+	case p.opts.NoReuse:
+		return c == p.newest
+	}
+	return !c.single || int64(len(c.data)) <= p.opts.Threshold
 }
 
 // keep makes a span free.
