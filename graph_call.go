@@ -158,6 +158,15 @@ func fit(kind ir.AttrKind, l ir.Lit) ir.Lit {
 	switch {
 	case kind == ir.KInt && l.Kind == ir.KInts && len(l.Ints) == 1:
 		return ir.IntLit(l.Ints[0])
+	case kind == ir.KDims && l.Kind == ir.KInts:
+		return ir.DimsLit(dimsOf(l.Ints)...)
+	case (kind == ir.KDim || kind == ir.KNum) && l.Kind == ir.KInts && len(l.Ints) == 1:
+		return ir.DimLit(ir.N(l.Ints[0]))
+	case kind == ir.KFloat && l.Kind == ir.KInts && len(l.Ints) == 1:
+		return ir.FloatLit(float64(l.Ints[0]))
+	case kind == ir.KFloat && l.Kind == ir.KDim && len(l.Dims) == 1 && l.Dims[0].IsConst():
+		n, _ := l.Dims[0].Const()
+		return ir.FloatLit(float64(n))
 	case kind == ir.KDim && l.Kind == ir.KDims && len(l.Dims) == 1:
 		return ir.DimLit(l.Dims[0])
 	case kind == ir.KInts && l.Kind == ir.KDims:
@@ -172,6 +181,14 @@ func fit(kind ir.AttrKind, l ir.Lit) ir.Lit {
 		return ir.IntsLit(ints...)
 	}
 	return l
+}
+
+func dimsOf(ns []int64) []ir.Dim {
+	out := make([]ir.Dim, len(ns))
+	for i, n := range ns {
+		out[i] = ir.N(n)
+	}
+	return out
 }
 
 func intsLit(ns []int) ir.Lit {

@@ -1,0 +1,468 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// An Execution says how an operator was executed.
+type Execution struct {
+	Op      string          // the operator's name in the table: matmul
+	Kernel  string          // the implementation that was selected: matmul/any/reference
+	Kind    string          // what it is: reference, generic or fast
+	Unit    string          // the hardware unit: cube, vector, scalar or dma
+	Device  string          // the name of the device
+	Outputs []*DeviceTensor // those that were given, or new ones
+	Times   Times
+}
+
+// Times is how long each phase of an execution took.
+type Times struct {
+	Checked   time.Duration // operator and tensors were looked up
+	Inferred  time.Duration // the types of the results were worked out and compared
+	Selected  time.Duration // an implementation was chosen
+	Submitted time.Duration // the work was handed to the stream
+	Returned  time.Duration // it was done, and the call returned; includes what was queued before
+}
+
+// An Operation is one entry of a batch.
+type Operation struct {
+	Op      string
+	Inputs  []*DeviceTensor
+	Outputs []*DeviceTensor // nil: new ones
+	Attrs   []Attr
+}
+
+// A work is an operation on its way through the phases.
+type work struct {
+	s       *Stream
+	what    string // the operator as the caller wrote it
+	p       *prepared
+	inputs  []*DeviceTensor
+	outputs []*DeviceTensor
+	made    bool            // outputs are new
+	beside  []*DeviceTensor // where an output that is also an input is computed first; nil: there is none
+	start   time.Time       // of the phase under way
+	times   Times
+}
+
+// Execute runs an operator on the default stream of the current device, behind
+// what was submitted to it before, and waits for it. The operator is named as
+// npu ops lists it, or in the style of ONNX (bias_add, BiasAdd); a nil input
+// leaves an optional argument out. Outputs are tensors of the right type, or nil
+// for new ones; an output may be an input too, and is computed beside it then. The
+// error is a Diagnostics: of the call, before anything is submitted, or of its
+// execution, which does not stick to the stream.
+//
+// A call that comes again with the same types and attributes allocates nothing
+// if outputs are given and the stream has no other work.
+func (rt *Runtime) Execute(op string, inputs, outputs []*DeviceTensor, attrs ...Attr) (Execution, error) {
+	w := work{s: rt.here().standard, what: op, inputs: inputs, outputs: outputs}
+	if err := w.prepare(attrs); err != nil {
+		return Execution{}, err
+	}
+	inline, err := w.s.enter()
+	switch {
+	case err != nil:
+		w.release(true)
+		return Execution{}, err
+	case !inline:
+		queued := w.clone()
+		l, err := queued.submit(false)
+		if err != nil {
+			return Execution{}, err
+		}
+		return l.Wait(context.Background())
+	}
+	rt.order.note(w.s, op, inputs, w.outputs)
+	w.lap(&w.times.Submitted)
+	err = w.runHere()
+	w.s.exit()
+	w.release(err != nil)
+	w.lap(&w.times.Returned)
+	if err != nil {
+		return Execution{}, w.s.wrap(&job{what: op, site: here()}, err)
+	}
+	rt.order.seen(rt.order.now(w.s))
+	return w.execution(), nil
+}
+
+// runHere runs the work on the caller's goroutine.
+func (w *work) runHere() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = faults("internal", w.what, "panic: %v", p)
+		}
+	}()
+	return w.run(w.s)
+}
+
+// Execute submits an operator to the stream, as Runtime.Execute does, and
+// returns. The outputs may be handed to work that is submitted to the same stream
+// at once, to other streams' behind an event.
+func (s *Stream) Execute(op string, inputs, outputs []*DeviceTensor, attrs ...Attr) (*Launch, error) {
+	w := &work{s: s, what: op, inputs: slices.Clone(inputs), outputs: slices.Clone(outputs)}
+	if err := w.prepare(attrs); err != nil {
+		return nil, err
+	}
+	return w.submit(true)
+}
+
+// ExecuteBatch runs operations one after the other, as Execute does each. All are
+// checked before any is submitted, and the error lists the mistakes of all.
+func (rt *Runtime) ExecuteBatch(ops []Operation) ([]Execution, error) {
+	launches, err := rt.here().standard.batch(ops, false)
+	done := make([]Execution, len(launches))
+	for i, l := range launches {
+		var failed error
+		if done[i], failed = l.Wait(context.Background()); failed != nil && err == nil {
+			err = failed
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// ExecuteBatch submits operations to the stream in their order. All are checked
+// before any is submitted, and the error lists the mistakes of all.
+func (s *Stream) ExecuteBatch(ops []Operation) ([]*Launch, error) { return s.batch(ops, true) }
+
+func (s *Stream) batch(ops []Operation, sticks bool) ([]*Launch, error) {
+	var wrong Diagnostics
+	works := make([]*work, 0, len(ops))
+	for _, o := range ops {
+		w := &work{s: s, what: o.Op, inputs: slices.Clone(o.Inputs), outputs: slices.Clone(o.Outputs)}
+		if err := w.prepare(o.Attrs); err != nil {
+			wrong = append(wrong, asDiagnostics(err)...)
+			continue
+		}
+		works = append(works, w)
+	}
+	if len(wrong) > 0 {
+		for _, w := range works {
+			w.release(true)
+		}
+		return nil, wrong
+	}
+	launches := make([]*Launch, 0, len(works))
+	for i, w := range works {
+		l, err := w.submit(sticks)
+		if err != nil {
+			for _, w := range works[i+1:] {
+				w.release(true)
+			}
+			return launches, err
+		}
+		launches = append(launches, l)
+	}
+	return launches, nil
+}
+
+// lap ends a phase.
+func (w *work) lap(d *time.Duration) {
+	now := time.Now()
+	*d += now.Sub(w.start)
+	w.start = now
+}
+
+// prepare goes through the phases before the work is submitted. It holds the
+// tensors, unless it fails.
+func (w *work) prepare(attrs []Attr) error {
+	w.start = time.Now()
+	if err := w.s.rt.check(w.what); err != nil {
+		return err
+	}
+	op, err := findOperator(w.what)
+	if err != nil {
+		return located(err)
+	}
+	if err := w.hold(); err != nil {
+		return located(err)
+	}
+	w.lap(&w.times.Checked)
+	p, key := w.s.rt.calls.find(op, w.inputs, attrs)
+	known := p != nil
+	if !known {
+		if p, err = infer(op, w.inputs, attrs); err != nil {
+			return w.refuse(callError(w.what, op, w.inputs, err))
+		}
+	}
+	w.p = p
+	if err := w.place(); err != nil {
+		return w.refuse(err)
+	}
+	w.lap(&w.times.Inferred)
+	if !known {
+		if err := p.selectKernel(); err != nil {
+			return w.refuse(callError(w.what, op, w.inputs, err))
+		}
+		w.s.rt.calls.add(key, p)
+	}
+	if err := w.s.rt.order.allows(w.s, w.what, w.inputs, w.outputs); err != nil {
+		return w.refuse(err)
+	}
+	w.lap(&w.times.Selected)
+	return nil
+}
+
+// refuse gives up what was held for the work.
+func (w *work) refuse(err error) error {
+	w.release(true)
+	return located(err)
+}
+
+// hold takes the inputs and the outputs that were given, or none.
+func (w *work) hold() error {
+	for i, list := range [][]*DeviceTensor{w.inputs, w.outputs} {
+		for j, t := range list {
+			if err := w.holdOne(t, i == 1, j); err != nil {
+				dropAll(list[:j])
+				if i == 1 {
+					dropAll(w.inputs)
+				}
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *work) holdOne(t *DeviceTensor, output bool, i int) error {
+	side := "input"
+	if output {
+		side = "output"
+	}
+	switch {
+	case t == nil && output:
+		return faults("wrong-arguments", w.what, "output %d is nil", i)
+	case t == nil:
+		return nil
+	case t.rt != w.s.rt:
+		return faults("wrong-arguments", w.what, "%s belongs to another runtime", w.name(t, side, i))
+	case t.dev != w.s.dev:
+		ds := faults("wrong-arguments", w.what, "%s is on device %s, but the stream works on %s", w.name(t, side, i), t.dev.row.Name, w.s.dev.row.Name)
+		ds[0].Helps = []string{"copy it to the device with Stream.Copy"}
+		return ds
+	case output && slices.Contains(w.outputs[:i], t):
+		return faults("wrong-arguments", w.what, "%s is given twice", w.name(t, side, i))
+	case !t.hold():
+		return faults("use-after-free", w.what, "%s is freed", w.name(t, side, i))
+	}
+	return nil
+}
+
+func (w *work) name(t *DeviceTensor, side string, i int) string {
+	if t.name != "" {
+		return side + " " + t.name
+	}
+	return fmt.Sprintf("%s %d", side, i)
+}
+
+func dropAll(list []*DeviceTensor) {
+	for _, t := range list {
+		if t != nil {
+			t.drop()
+		}
+	}
+}
+
+// place compares the outputs with the results' types, or makes them.
+func (w *work) place() error {
+	if w.outputs == nil {
+		return w.makeOutputs()
+	}
+	if n := len(w.p.out); n != len(w.outputs) {
+		return faults("wrong-arguments", w.what, "has %s, but %s are given", counted(n, "result"), counted(len(w.outputs), "output"))
+	}
+	for i, t := range w.outputs {
+		if want := &w.p.out[i]; !sameType(&t.t, want) {
+			code := "shape-mismatch"
+			if t.t.DType != want.DType {
+				code = "dtype-mismatch"
+			}
+			return faults(code, w.what, "%s is %s, but the result is %s", w.name(t, "output", i), typeText(&t.t), typeText(want))
+		}
+	}
+	return w.makeBeside()
+}
+
+func (w *work) makeOutputs() error {
+	w.made, w.outputs = true, make([]*DeviceTensor, 0, len(w.p.out))
+	for i := range w.p.out {
+		t, err := w.newHeld(&w.p.out[i])
+		if err != nil {
+			return err
+		}
+		w.outputs = append(w.outputs, t)
+	}
+	return nil
+}
+
+func (w *work) newHeld(typ *tensor.T) (*DeviceTensor, error) {
+	t, err := w.s.rt.newTensor(w.s.dev, typ.DType, typ.Shape)
+	if err != nil {
+		ds := asDiagnostics(err)
+		ds[0].Subject = w.what
+		return nil, ds
+	}
+	t.hold()
+	return t, nil
+}
+
+// makeBeside finds memory for outputs that are inputs too: operators must not
+// write what they read.
+func (w *work) makeBeside() error {
+	for i, t := range w.outputs {
+		if !slices.Contains(w.inputs, t) {
+			continue
+		}
+		if w.beside == nil {
+			w.beside = make([]*DeviceTensor, len(w.outputs))
+		}
+		b, err := w.newHeld(&t.t)
+		if err != nil {
+			return err
+		}
+		w.beside[i] = b
+	}
+	return nil
+}
+
+// run computes the results.
+func (w *work) run(s *Stream) error {
+	s.in, s.out = s.in[:0], s.out[:0]
+	for _, t := range w.inputs {
+		if t == nil {
+			s.in = append(s.in, nil)
+			continue
+		}
+		s.in = append(s.in, &t.t)
+	}
+	for i, t := range w.outputs {
+		if w.beside != nil && w.beside[i] != nil {
+			t = w.beside[i]
+		}
+		s.out = append(s.out, &t.t)
+	}
+	s.call = *w.p.call
+	s.call.Budget, s.call.Into = &s.budget, s.out
+	if err := w.p.kernel.Run(&s.call, s.out, s.in); err != nil {
+		return err
+	}
+	for i, b := range w.beside {
+		if b != nil {
+			copy(w.outputs[i].t.Data, b.t.Data)
+		}
+	}
+	return nil
+}
+
+// release ends what the work holds; outputs that were made for a work that
+// failed go.
+func (w *work) release(failed bool) {
+	dropAll(w.inputs)
+	for _, t := range w.outputs {
+		t.drop()
+		if failed && w.made {
+			_ = t.Free() // nobody else has seen it
+		}
+	}
+	for _, t := range w.beside {
+		if t != nil {
+			t.drop()
+			_ = t.Free()
+		}
+	}
+}
+
+func (w *work) clone() *work {
+	c := *w
+	c.inputs, c.outputs = slices.Clone(w.inputs), slices.Clone(w.outputs)
+	return &c
+}
+
+func (w *work) execution() Execution {
+	return Execution{
+		Op: w.p.op.Name, Kernel: w.p.name, Kind: w.p.kernel.Kind.String(), Unit: w.p.op.Unit.String(),
+		Device: w.s.dev.row.Name, Outputs: w.outputs, Times: w.times,
+	}
+}
+
+// A Launch is an operator that was submitted to a stream.
+type Launch struct {
+	w     *work
+	clock clock
+	done  chan struct{} // closed when it is over
+	err   error         // then
+	took  time.Duration // then: since it was submitted
+}
+
+// submit hands the work to its stream. An error of what sticks is the stream's
+// too; of what does not, the Launch's alone.
+func (w *work) submit(sticks bool) (*Launch, error) {
+	w.s.rt.order.note(w.s, w.what, w.inputs, w.outputs)
+	l := &Launch{w: w, done: make(chan struct{}), clock: w.s.rt.order.now(w.s)}
+	j := &job{what: w.what, site: here()}
+	j.do = func(s *Stream) error {
+		err := w.run(s)
+		if err != nil && !sticks {
+			l.err = s.wrap(j, err)
+			return nil
+		}
+		return err
+	}
+	since := time.Now()
+	j.after = func(err error, wasSkipped bool) {
+		switch {
+		case wasSkipped:
+			l.err = skipped(w.what, err)
+		case err != nil:
+			l.err = err
+		}
+		w.release(l.err != nil && !sticks)
+		l.took = time.Since(since)
+		close(l.done)
+	}
+	if err := w.s.submit(j); err != nil {
+		w.release(true)
+		return nil, located(err)
+	}
+	w.times.Submitted = time.Since(w.start)
+	return l, nil
+}
+
+// Outputs are the tensors that the operator computes.
+func (l *Launch) Outputs() []*DeviceTensor { return l.w.outputs }
+
+// Done reports whether the operator has been executed, or skipped.
+func (l *Launch) Done() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait waits for the operator. The error is its own, that of the stream if it was
+// skipped, or that of the context, which ends the waiting and not the work.
+func (l *Launch) Wait(ctx context.Context) (Execution, error) {
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		return Execution{}, ctx.Err()
+	}
+	if l.err != nil {
+		return Execution{}, l.err
+	}
+	l.w.s.rt.order.seen(l.clock)
+	e := l.w.execution()
+	e.Times.Returned = l.took
+	return e, nil
+}

@@ -1,0 +1,475 @@
+package npu_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/npulang/npu"
+	"github.com/npulang/npu/golden/expect"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+func newRuntime(t testing.TB, opts npu.RuntimeOptions) *npu.Runtime {
+	t.Helper()
+	rt, err := npu.NewRuntime(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(rt.Close)
+	return rt
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func vector(rt *npu.Runtime, values ...float32) *npu.DeviceTensor {
+	return must(rt.Upload(npu.FromSlice([]int{len(values)}, values)))
+}
+
+func values(t testing.TB, rt *npu.Runtime, d *npu.DeviceTensor) []float32 {
+	t.Helper()
+	host, err := rt.Download(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return npu.Of[float32](host)
+}
+
+type tensors = []*npu.DeviceTensor
+
+// broken is an operation that fails when it runs: an index that is not there.
+func broken(rt *npu.Runtime) tensors {
+	return tensors{vector(rt, 1, 2, 3), must(rt.Upload(npu.FromSlice([]int{1}, []int64{7})))}
+}
+
+func TestExecute(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{CheckOrder: true, Poison: true})
+	a, b := vector(rt, 1, -2, 3), vector(rt, 10, 20, 30)
+	r, err := rt.Execute("BiasAdd", tensors{a, b}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, rt, r.Outputs[0]); !slices.Equal(got, []float32{11, 18, 33}) {
+		t.Errorf("BiasAdd: %v", got)
+	}
+	if r.Op != "bias_add" || r.Kernel == "" || r.Kind == "" || r.Unit != "vector" || r.Device != "cpu" {
+		t.Errorf("%+v", r)
+	}
+	for i, d := range []time.Duration{r.Times.Checked, r.Times.Inferred, r.Times.Selected, r.Times.Submitted, r.Times.Returned} {
+		if d < 0 || d > time.Minute {
+			t.Errorf("phase %d took %v", i, d)
+		}
+	}
+	// Into given outputs, one of which is read too; attributes count.
+	if _, err := rt.Execute("sub", tensors{b, a}, tensors{a}); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, rt, a); !slices.Equal(got, []float32{9, 22, 27}) {
+		t.Errorf("sub in place: %v", got)
+	}
+	x := must(rt.Upload(npu.FromSlice([]int{2, 2}, []float32{1, 2, 3, 4})))
+	for axis, want := range [][]float32{{4, 6}, {3, 7}} {
+		r := must(rt.Execute("sum", tensors{x}, nil, npu.Axis(axis)))
+		if got := values(t, rt, r.Outputs[0]); !slices.Equal(got, want) {
+			t.Errorf("sum over axis %d: %v", axis, got)
+		}
+	}
+	// An optional argument that is left out.
+	w := must(rt.Upload(npu.FromSlice([]int{1, 2}, []float32{1, 1})))
+	l := must(rt.Execute("linear", tensors{x, w, nil}, nil))
+	if got := values(t, rt, l.Outputs[0]); !slices.Equal(got, []float32{3, 7}) || l.Unit != "cube" {
+		t.Errorf("linear: %v on %s", got, l.Unit)
+	}
+}
+
+// TestOperatorNames finds every operator by its folded name, and no two by one.
+func TestOperatorNames(t *testing.T) {
+	if known, names := npu.Foldings(); known != names || names < 100 {
+		t.Errorf("%d names find an operator of %d", known, names)
+	}
+}
+
+// TestAttributes sets attributes of every kind by their names.
+func TestAttributes(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{})
+	x := must(rt.Upload(npu.FromSlice([]int{2, 3}, []float32{1, 2, 3, 4, 5, 6})))
+	for _, c := range []struct {
+		op    string
+		in    tensors
+		attrs []npu.Attr
+		shape []int
+		want  []float32
+	}{
+		{"Reshape", tensors{x}, []npu.Attr{npu.IntAttr("dims", 3, 2)}, []int{3, 2}, []float32{1, 2, 3, 4, 5, 6}},
+		{"Cumsum", tensors{x}, []npu.Attr{npu.IntAttr("axis", 1)}, []int{2, 3}, []float32{1, 3, 6, 4, 9, 15}},
+		{"Repeat", tensors{x}, []npu.Attr{npu.IntAttr("n", 2), npu.Axis(1)}, []int{2, 6}, []float32{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6}},
+		{"Threshold", tensors{x}, []npu.Attr{npu.IntAttr("t", 3), npu.FloatAttr("v", -1)}, []int{2, 3}, []float32{-1, -1, -1, 4, 5, 6}},
+		{"Einsum", tensors{x}, []npu.Attr{npu.StringAttr("spec", "ij->j")}, []int{3}, []float32{5, 7, 9}},
+		{"Sum", tensors{x}, []npu.Attr{npu.Axis(1), npu.BoolAttr("keepdims", true)}, []int{2, 1}, []float32{6, 15}},
+		{"Zeros", nil, []npu.Attr{npu.TypeAttr("type", npu.MustType("f32[2]"))}, []int{2}, []float32{0, 0}},
+		{"Full", nil, []npu.Attr{npu.TypeAttr("type", npu.MustType("f32[2]")), npu.FloatAttr("value", 1.5)}, []int{2}, []float32{1.5, 1.5}},
+	} {
+		r, err := rt.Execute(c.op, c.in, nil, c.attrs...)
+		if err != nil {
+			t.Errorf("%s: %v", c.op, err)
+			continue
+		}
+		if got := values(t, rt, r.Outputs[0]); !slices.Equal(got, c.want) || !slices.Equal(r.Outputs[0].Shape(), c.shape) {
+			t.Errorf("%s: %v%v, want %v%v", c.op, r.Outputs[0].Shape(), got, c.shape, c.want)
+		}
+	}
+}
+
+// TestNoAllocations holds an Execute that comes again, into outputs that are
+// given, to allocating nothing beside what the operator's evaluation does.
+func TestNoAllocations(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{})
+	in, out := tensors{vector(rt, 1, 2), vector(rt, 3, 4)}, tensors{vector(rt, 0, 0)}
+	pair := ir.T(tensor.F32, ir.N(2))
+	for _, c := range []struct {
+		name  string
+		in    tensors
+		attrs []npu.Attr
+		lits  []ir.Lit
+	}{
+		{"add", in, nil, nil},
+		{"reshape", in[:1], []npu.Attr{npu.IntAttr("dims", 2)}, []ir.Lit{ir.DimsLit(ir.N(2))}},
+	} {
+		call := &ir.Call{Op: ir.Lookup(c.name), Attrs: c.lits, Into: []*tensor.T{npu.FromSlice([]int{2}, []float32{0, 0})}}
+		var args []*tensor.T
+		for range c.in {
+			call.In = append(call.In, pair)
+			args = append(args, npu.FromSlice([]int{2}, []float32{1, 2}))
+		}
+		must(0, ir.InferCall(call))
+		own := testing.AllocsPerRun(100, func() { must(ir.Evaluate(call, args...)) })
+		got := testing.AllocsPerRun(100, func() { must(rt.Execute(c.name, c.in, out, c.attrs...)) })
+		if got > own {
+			t.Errorf("%s: %v allocations, %v of them in the evaluation", c.name, got, own)
+		}
+	}
+}
+
+func TestDevices(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{})
+	if rt.DeviceCount() != len(rt.Devices()) || rt.Devices()[0].Name != "cpu" || rt.CurrentDevice() != 0 {
+		t.Fatal("the first device is not the cpu")
+	}
+	for i, row := range rt.Devices() {
+		if err := rt.SetDevice(i); err != nil {
+			t.Fatal(err)
+		}
+		for _, shape := range [][]int{nil, {3}, {0}, {100, 7}} {
+			d := must(rt.NewTensor(npu.F32, shape...))
+			if uintptr(d.DataPtr())%uintptr(row.AlignMem) != 0 || d.DataPtr() == nil || d.Device() != i {
+				t.Errorf("%s: address %p", row.Name, d.DataPtr())
+			}
+		}
+		d := must(rt.NewTensor(npu.F32, 2))
+		host, err := d.Host()
+		if (err == nil) != (row.Memory == 0) {
+			t.Errorf("%s: view: %v", row.Name, err)
+		}
+		if err == nil {
+			npu.Of[float32](host)[1] = 5
+			if got := values(t, rt, d); got[1] != 5 {
+				t.Errorf("the view is a copy: %v", got)
+			}
+		}
+		if r := must(rt.Execute("neg", tensors{d}, nil)); r.Device != row.Name {
+			t.Errorf("%s: ran on %s", row.Name, r.Device)
+		}
+	}
+	// From one device to another.
+	far := must(rt.Upload(npu.FromSlice([]int{2}, []float32{1, 2})))
+	if err := rt.SetDevice(0); err != nil {
+		t.Fatal(err)
+	}
+	near := must(rt.NewTensor(npu.F32, 2))
+	if err := rt.DefaultStream().Copy(near, far); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, rt, near); !slices.Equal(got, []float32{1, 2}) {
+		t.Errorf("copied: %v", got)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	ctx := context.Background()
+	rt := newRuntime(t, npu.RuntimeOptions{CheckOrder: true})
+	first, second := must(rt.NewStream()), must(rt.NewStream())
+	e := must(rt.NewEvent())
+	if !e.Query() || e.Synchronize(ctx) != nil || second.Wait(e) != nil {
+		t.Error("an event that was never recorded is not passed")
+	}
+	a, b := vector(rt, 1, 2), vector(rt, 0, 0)
+	release := first.Block()
+	start := must(rt.NewEvent())
+	if err := errors.Join(start.Record(first), first.Upload(a, npu.FromSlice([]int{2}, []float32{3, 4})), e.Record(first), second.Wait(e)); err != nil {
+		t.Fatal(err)
+	}
+	if e.Query() {
+		t.Error("passed before its stream got there")
+	}
+	l := must(second.Execute("neg", tensors{a}, tensors{b}))
+	// Recorded again, behind a gate: the wait above keeps the first mark.
+	releaseAgain := first.Block()
+	if err := e.Record(first); err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	if err := second.Synchronize(late); !errors.Is(err, context.DeadlineExceeded) || l.Done() {
+		t.Errorf("the stream did not wait: %v", err)
+	}
+	if _, err := l.Wait(late); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the launch did not wait: %v", err)
+	}
+	release()
+	if err := second.Synchronize(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, rt, b); !slices.Equal(got, []float32{-3, -4}) {
+		t.Errorf("computed too early: %v", got)
+	}
+	if e.Query() {
+		t.Error("the second record counts as passed")
+	}
+	releaseAgain()
+	if err := e.Synchronize(ctx); err != nil || !e.Query() {
+		t.Fatal(err)
+	}
+	if d, err := npu.Elapsed(start, e); err != nil || d < 0 {
+		t.Errorf("elapsed %v, %v", d, err)
+	}
+	if err := errors.Join(first.Close(), second.Close(), e.Close(), start.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStickyErrors follows an error of asynchronous work.
+func TestStickyErrors(t *testing.T) {
+	ctx := context.Background()
+	rt := newRuntime(t, npu.RuntimeOptions{})
+	s, other := must(rt.NewStream()), must(rt.NewStream())
+	e := must(rt.NewEvent())
+	release := s.Block()
+	bad := must(s.Execute("Gather", broken(rt), nil))
+	a := vector(rt, 1, 2)
+	skipped := must(s.Execute("neg", tensors{a}, tensors{a}))
+	if err := errors.Join(e.Record(s), other.Wait(e)); err != nil {
+		t.Fatal(err)
+	}
+	behind := must(other.Execute("neg", tensors{a}, nil))
+	release()
+	var text strings.Builder
+	show := func(what string, err error) { fmt.Fprintf(&text, "%s\n%s", what, shown(t, err)) }
+	_, err := bad.Wait(ctx)
+	show("the launch", err)
+	_, err = skipped.Wait(ctx)
+	show("work behind it", err)
+	show("the stream", s.Synchronize(ctx))
+	show("again", s.Synchronize(ctx))
+	show("its event", e.Synchronize(ctx))
+	_, err = behind.Wait(ctx)
+	show("work of a stream that waits for it", err)
+	show("that stream", other.Synchronize(ctx))
+	_, err = s.Execute("neg", tensors{a}, nil)
+	show("more work", err)
+	show("reset", s.Reset(ctx))
+	if err := s.Synchronize(ctx); err != nil {
+		t.Errorf("after Reset: %v", err)
+	}
+	if _, err := must(s.Execute("neg", tensors{a}, tensors{a})).Wait(ctx); err != nil {
+		t.Errorf("after Reset: %v", err)
+	}
+	if got := values(t, rt, a); !slices.Equal(got, []float32{-1, -2}) {
+		t.Errorf("skipped work has run: %v", got)
+	}
+	// A synchronous call's error is its own.
+	_, err = rt.Execute("Gather", broken(rt), nil)
+	show("a synchronous call", err)
+	unblock := rt.DefaultStream().Block()
+	done := make(chan error)
+	go func() {
+		_, err := rt.Execute("Gather", broken(rt), nil)
+		done <- err
+	}()
+	unblock()
+	show("one that was queued", <-done)
+	if err := rt.DefaultStream().Synchronize(ctx); err != nil {
+		t.Errorf("it sticks: %v", err)
+	}
+	expect.File(t, "testdata/runtime_sticky.txt", text.String())
+}
+
+var goLine = regexp.MustCompile(`(runtime\w*_test\.go):\d+`)
+
+// shown prints an error with its notes, without the line of the test.
+func shown(t testing.TB, err error) string {
+	t.Helper()
+	var ds npu.Diagnostics
+	if !errors.As(err, &ds) {
+		t.Errorf("not a Diagnostics: %v", err)
+		return "\n"
+	}
+	var b strings.Builder
+	for _, d := range ds {
+		if !goLine.MatchString(d.Loc.String()) {
+			t.Errorf("no line of the program: %s", d.Headline())
+		}
+		b.WriteString("    " + goLine.ReplaceAllString(d.Headline(), "$1:N") + "\n")
+		for _, n := range d.Notes {
+			b.WriteString("      note: " + goLine.ReplaceAllString(n, "$1:N") + "\n")
+		}
+		for _, n := range d.Helps {
+			b.WriteString("      help: " + n + "\n")
+		}
+	}
+	return b.String()
+}
+
+// TestCallSite checks that an error of asynchronous work names the line that
+// submitted it.
+func TestCallSite(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{})
+	s, in := must(rt.NewStream()), broken(rt)
+	line := lineHere() + 1
+	must(s.Execute("gather", in, nil))
+	err := s.Synchronize(context.Background())
+	if want := fmt.Sprintf("runtime_test.go:%d: error: gather: ", line); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestClose closes a runtime while its streams have work.
+func TestClose(t *testing.T) {
+	rt := must(npu.NewRuntime(npu.RuntimeOptions{}))
+	s, waits := must(rt.NewStream()), must(rt.NewStream())
+	big := must(rt.NewTensor(npu.F32, 3000, 3000)) // for minutes
+	launch := must(s.Execute("matmul", tensors{big, big}, nil))
+	e := must(rt.NewEvent())
+	if err := errors.Join(e.Record(s), waits.Wait(e)); err != nil {
+		t.Fatal(err)
+	}
+	behind := must(waits.Execute("neg", tensors{big}, nil))
+	rt.Close()
+	rt.Close()
+	for _, l := range []*npu.Launch{launch, behind} {
+		if _, err := l.Wait(context.Background()); err == nil || !strings.Contains(err.Error(), "[use-after-free]") {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+	if err := big.Free(); err != nil {
+		t.Errorf("free after Close: %v", err)
+	}
+}
+
+// TestFreeBehindWork frees tensors that queued work still uses.
+func TestFreeBehindWork(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{Poison: true})
+	s := must(rt.NewStream())
+	used := func() int64 { return rt.MemoryPool().Info().Used }
+	before := used()
+	a, b := vector(rt, 1, 2), vector(rt, 0, 0)
+	release := s.Block()
+	l := must(s.Execute("neg", tensors{a}, tensors{b}))
+	if err := a.Free(); err != nil || a.DataPtr() != nil {
+		t.Fatal(err)
+	}
+	if n := used() - before; n != 128 {
+		t.Errorf("%d bytes are used while the work waits", n)
+	}
+	release()
+	must(l.Wait(context.Background()))
+	if got := values(t, rt, b); !slices.Equal(got, []float32{-1, -2}) {
+		t.Errorf("freed too early: %v", got)
+	}
+	if err := b.Free(); err != nil || used() != before {
+		t.Errorf("%d bytes are left, %v", used()-before, err)
+	}
+}
+
+// TestManyStreams has goroutines that share the runtime, the default stream and
+// events.
+func TestManyStreams(t *testing.T) {
+	ctx := context.Background()
+	rt := newRuntime(t, npu.RuntimeOptions{CheckOrder: true, Poison: true})
+	shared := must(rt.NewEvent())
+	var all sync.WaitGroup
+	for g := range 16 {
+		all.Go(func() {
+			s := must(rt.NewStream())
+			e := must(rt.NewEvent())
+			x := vector(rt, float32(g), 1)
+			for i := range 30 {
+				y := must(s.Execute("add", tensors{x, x}, nil)).Outputs()[0]
+				must(0, errors.Join(e.Record(s), shared.Record(s), s.Wait(shared), x.Free()))
+				x = y
+				if i%10 == 9 {
+					must(0, e.Synchronize(ctx))
+					x2 := must(rt.Execute("Mul", tensors{x, vector(rt, 0.0009765625, 0.0009765625)}, nil)).Outputs[0]
+					must(0, x.Free())
+					x = x2
+				}
+			}
+			must(0, s.Close())
+			if got := must(rt.Download(x)); npu.Of[float32](got)[0] != float32(g) {
+				t.Errorf("goroutine %d got %v", g, got)
+			}
+			must(0, errors.Join(x.Free(), e.Close()))
+		})
+	}
+	all.Wait()
+}
+
+// TestLongQueue submits more than a queue holds.
+func TestLongQueue(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{})
+	s, x, one := must(rt.NewStream()), vector(rt, 0), vector(rt, 1)
+	for range 5000 {
+		must(s.Execute("add", tensors{x, one}, tensors{x}))
+	}
+	must(0, s.Synchronize(context.Background()))
+	if got := values(t, rt, x); got[0] != 5000 {
+		t.Errorf("%v of 5000", got)
+	}
+}
+
+func TestBatch(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{CheckOrder: true})
+	a, b, c := vector(rt, 1, 2), vector(rt, 3, 4), vector(rt, 0, 0)
+	done := must(rt.ExecuteBatch([]npu.Operation{
+		{Op: "Add", Inputs: tensors{a, b}, Outputs: tensors{c}},
+		{Op: "Mul", Inputs: tensors{c, c}, Outputs: tensors{a}},
+		{Op: "Sum", Inputs: tensors{a}, Attrs: []npu.Attr{npu.Axis(0)}},
+	}))
+	if got := values(t, rt, done[2].Outputs[0]); got[0] != 52 {
+		t.Errorf("%v, want 52", got)
+	}
+	launches := must(must(rt.NewStream()).ExecuteBatch([]npu.Operation{{Op: "neg", Inputs: tensors{a}}, {Op: "abs", Inputs: tensors{c}}}))
+	for _, l := range launches {
+		must(l.Wait(context.Background()))
+	}
+	// A mistake in the last one: nothing has run.
+	_, err := rt.ExecuteBatch([]npu.Operation{{Op: "neg", Inputs: tensors{c}, Outputs: tensors{c}}, {Op: "neg", Inputs: tensors{c, c}}, {Op: "nag"}})
+	var ds npu.Diagnostics
+	if !errors.As(err, &ds) || len(ds) != 2 {
+		t.Errorf("got %v, want two mistakes", err)
+	}
+	if got := values(t, rt, c); !slices.Equal(got, []float32{4, 6}) {
+		t.Errorf("a part has run: %v", got)
+	}
+}
