@@ -14,6 +14,7 @@ import (
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang"
+	"github.com/npulang/npu/lower"
 )
 
 // A Program is a compiled graph with its weights. It serves every size of its
@@ -90,7 +91,7 @@ func (p *Program) take(c *compilation, f *ir.Func) error {
 			return err
 		}
 		p.fn, p.within, p.record = o.fn, o.within, o.record
-		return nil
+		return excerpt(p.script, runError(lower.Check(p.fn, p.opts.lowering())))
 	}
 	p.fn = f
 	if !c.replanned {

@@ -67,7 +67,7 @@ type tile struct {
 
 func (g *graph) tile(t *traits, d *device.Device) tile {
 	x := tile{block: int64(d.UBBlock), has: d.UB}
-	if host(d) {
+	if d.Host() {
 		x.has += d.L1
 	}
 	switch {
@@ -80,9 +80,6 @@ func (g *graph) tile(t *traits, d *device.Device) tile {
 	}
 	return x
 }
-
-// host reports whether the device is the machine that the VM runs on.
-func host(d *device.Device) bool { return d.Memory == 0 }
 
 // needs is the working set with that many values held at once.
 func (x tile) needs(border [loads]int, temps int) int64 {

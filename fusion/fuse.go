@@ -43,7 +43,7 @@ func (u *Fuser) Fuse(f *ir.Func, t *passes.Trace) {
 	u.adapt(t.Options)
 	w := &fusing{Fuser: u, graph: newGraph(f, u.known), trace: t}
 	if u.options.SaveMemory {
-		w.peak = newPeak(w.graph, host(u.options.Device))
+		w.peak = newPeak(w.graph, u.options.Device.Host())
 	}
 	w.script()
 	w.match()

@@ -3,6 +3,7 @@ package lang
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -19,8 +20,8 @@ type annotRow struct {
 }
 
 var annotRows = map[string]annotRow{
-	"stream":    {usage: `@stream("io")`, arg: annotString},
-	"unit":      {usage: `@unit(cube), @unit(vector) or @unit(auto)`, arg: annotWord("cube", "vector", "auto")},
+	"stream":    {usage: `@stream("io")`, arg: annotString, followed: true},
+	"unit":      {usage: `@unit(cube), @unit(vector) or @unit(auto)`, arg: annotWord("cube", "vector", "auto"), followed: true},
 	"device":    {usage: `@device(1)`},
 	"stage":     {usage: `@stage(2)`},
 	"fuse":      {usage: `@fuse(off) or @fuse("name")`, arg: annotFuse, followed: true},
@@ -77,8 +78,8 @@ func annotDType(x syntax.Expr) (string, bool) {
 	return n.Name, isDType && tensor.DType(d).IsFloat()
 }
 
-// annotated runs body with the annotations on every value that it makes. Inner
-// ones replace outer ones of the same name.
+// annotated runs body with the annotations on every value that it makes, by name.
+// Inner ones replace outer ones of the same name.
 func (e *elaborator) annotated(list []syntax.Annotation, body func()) {
 	if len(list) == 0 {
 		body()
@@ -92,8 +93,23 @@ func (e *elaborator) annotated(list []syntax.Annotation, body func()) {
 			e.annots = append(e.annots, ir.Annot{Name: a.Name.Name, Arg: arg})
 		}
 	}
+	slices.SortFunc(e.annots, func(a, b ir.Annot) int { return strings.Compare(a.Name, b.Name) })
+	products := e.products
 	body()
 	e.annots = outer
+	if e.products == products {
+		e.noProducts(list)
+	}
+}
+
+// noProducts warns of @unit(cube) where there is nothing for a cube. A statement
+// with one product is followed: the rest of it may ride in the product's kernel.
+func (e *elaborator) noProducts(list []syntax.Annotation) {
+	for _, a := range list {
+		if arg, ok := e.annotation(a); ok && a.Name.Name == "unit" && arg == ir.Cube.String() {
+			e.warnf("not-followed", a.At, "@unit(cube) is not followed: no product is made here, and a cube can do nothing else")
+		}
+	}
 }
 
 // annotation checks one annotation. Those that nothing follows yet are said so,

@@ -34,6 +34,7 @@ type elaborator struct {
 	made       map[*syntax.ModuleDecl]bool // instantiated at least once
 
 	born      int // counts values, and is the age of each
+	products  int // counts values that a cube can make
 	steps     int // counts work
 	proposals int // counts the names that misspellings were compared with
 	depth     int // of expressions, statements and calls
@@ -180,6 +181,9 @@ func (e *elaborator) finish(s site, op *ir.Op, args []*ir.Value, attrs []ir.Lit,
 	}
 	where := e.where(s.at)
 	e.frame.Func.PlaceAsserts(where)
+	if op.Class == ir.Contract {
+		e.products++
+	}
 	out := make([]value, len(vs))
 	for i, v := range vs {
 		v.Pos = where

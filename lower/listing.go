@@ -81,7 +81,7 @@ func (p *Plan) taskRows(prefix string) [][]string {
 			after = "after" + taskList(t.After)
 		}
 		rows = append(rows, []string{
-			fmt.Sprintf("%st%d", prefix, i), t.Unit.String(), t.Name, p.makes(t),
+			fmt.Sprintf("%st%d", prefix, i), t.unitText(), t.Name, p.makes(t),
 			fmt.Sprintf("flops %d", t.Cost.Flops), fmt.Sprintf("bytes %d", t.Cost.In+t.Cost.Out), after,
 		})
 		if t.Region == nil || t.Region.Kind == Fused {
@@ -126,63 +126,4 @@ func (p *Plan) name(b int) string {
 		return "_"
 	}
 	return p.Buffers[b].Name
-}
-
-// WriteStreams lists what each stream does in order, with the events between
-// them. A wait is followed by the task that posts, in a comment.
-func (p *Plan) WriteStreams(w io.Writer) error {
-	var out page
-	s := p.schedule()
-	on := ""
-	if p.device != nil {
-		on = "  on " + p.device.Name
-	}
-	out.line("streams @%s%s%s  makespan %s%s", p.Name, p.with(), on, micros(s.makespan), p.shares(s))
-	var rows [][]string
-	for i := range p.Streams {
-		rows = append(rows, []string{"  " + p.Streams[i].Name})
-		for _, k := range p.Streams[i].Tasks {
-			rows = append(rows, p.streamRows(k, s)...)
-		}
-	}
-	out.columns("    ", []bool{true}, rows)
-	_, err := io.WriteString(w, out.String())
-	return err
-}
-
-func (p *Plan) streamRows(k int, s *schedule) (rows [][]string) {
-	t := &p.Tasks[k]
-	for _, e := range t.Waits {
-		rows = append(rows, []string{"", "wait", fmt.Sprintf("e%d", e), "", fmt.Sprintf("// t%d", p.Events[e])})
-	}
-	var made []string
-	for _, o := range t.Out {
-		made = append(made, p.name(o))
-	}
-	rows = append(rows, []string{micros(s.start[k]), fmt.Sprintf("t%d", k), t.Name, strings.Join(made, " ")})
-	if t.Post >= 0 {
-		rows = append(rows, []string{"", "post", fmt.Sprintf("e%d", t.Post)})
-	}
-	return rows
-}
-
-// shares tells how much of the makespan each stream is busy.
-func (p *Plan) shares(s *schedule) string {
-	var b strings.Builder
-	for i := range p.Streams {
-		percent := int64(0)
-		if s.makespan > 0 {
-			percent = (s.busy[i]*100 + s.makespan/2) / s.makespan
-		}
-		fmt.Fprintf(&b, "  %s %d%%", p.Streams[i].Name, percent)
-	}
-	return b.String()
-}
-
-// micros prints nanoseconds as microseconds with one digit below ten.
-func micros(ns int64) string {
-	if ns > 0 && ns < 10_000 {
-		return fmt.Sprintf("%d.%dus", ns/1000, ns%1000/100)
-	}
-	return fmt.Sprintf("%dus", (ns+500)/1000)
 }

@@ -15,8 +15,9 @@ import (
 // go together: an assertion of f fails, or a size becomes negative or too
 // large.
 func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
-	if opts.Align == 0 {
-		opts.Align = defaultAlign
+	opts = opts.complete()
+	if err := Check(f, opts); err != nil {
+		return nil, err
 	}
 	table := &weightTable{slots: map[*ir.Value]int{}}
 	keep, err := newKeeper(f, opts.Keep)
@@ -28,12 +29,13 @@ func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	p := b.plan
-	p.Name, p.Env, p.Weights, p.device = f.Name, bindings(f, env), table.list, opts.Device
+	p.Name, p.Env, p.Weights = f.Name, bindings(f, env), table.list
 	p.needs()
 	if opts.mode().reorder {
 		p.reorder()
 	}
-	p.assignStreams(opts.Streams == 1)
+	p.measureTasks()
+	p.assignStreams(&opts)
 	p.placeEvents()
 	p.placeBuffers(&opts)
 	return p, nil
@@ -51,6 +53,7 @@ type builder struct {
 	env     ir.Env
 	opts    Options
 	kept    keeper
+	mapper  *mapper
 	plan    *Plan
 	names   map[*ir.Value]string
 	buffers map[*ir.Value]int
@@ -62,6 +65,7 @@ type builder struct {
 	loop  bool
 	count bool // parameter 0 is the counter of a loop
 	carry int
+	fused bool // for the body of a fused region, which runs where the region does
 }
 
 // A resultOf names a further result of a value.
@@ -72,9 +76,9 @@ type resultOf struct {
 
 func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable, keep keeper) *builder {
 	return &builder{
-		f: f, env: env, opts: opts, kept: keep, names: f.Names(),
+		f: f, env: env, opts: opts, mapper: opts.Mapping.mapper(), kept: keep, names: f.Names(),
 		plan: &Plan{
-			Align: opts.Align, weights: table,
+			device: opts.Device, Align: opts.Align, weights: table,
 			Tasks: make([]Task, 0, len(f.Body)), Buffers: make([]Buffer, 0, len(f.Body)+len(f.Params)),
 		},
 		buffers: make(map[*ir.Value]int, len(f.Body)+len(f.Params)),
@@ -274,7 +278,8 @@ func (b *builder) addTask(v *ir.Value, t Task) error {
 	for i, typ := range t.Call.Out {
 		t.Out = append(t.Out, b.made(b.result(v, i), typ))
 	}
-	t.Cost, t.Pos, t.Post = t.Call.Cost(), v.Pos, -1
+	t.Cost, t.Pos, t.Post, t.Pin = t.Call.Cost(), v.Pos, -1, annotation(v, "stream")
+	b.unit(v, &t)
 	b.plan.Tasks = append(b.plan.Tasks, t)
 	return nil
 }

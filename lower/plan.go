@@ -33,7 +33,8 @@ type Plan struct {
 	Sum     int64  // bytes without any reuse
 	Method  string // of the placer, that found the layout
 
-	device *device.Device // for estimates; nil: the cpu
+	device   *device.Device // whose row decides
+	occupies unitSet        // what all tasks need
 
 	weights *weightTable
 }
@@ -99,6 +100,7 @@ type Weight struct {
 type Task struct {
 	Name   string // for the listings: the operator, or the rule of a fused region
 	Unit   ir.Unit
+	Mixed  bool     // it needs the vector unit too, at the same time
 	Call   *ir.Call // without symbols; nil: copy In[0] to Out[0]
 	Region *Region  // set for an operator with bodies
 	In     []int    // buffers; -1: an argument that is absent
@@ -107,9 +109,13 @@ type Task struct {
 	Pos    diag.Loc
 	After  []int // the tasks whose results it reads, ascending
 
+	Pin    string // the stream that @stream asks for; empty: any
 	Stream int
 	Waits  []int // events, before it begins
 	Post   int   // the event when it is done; -1: nobody waits
+
+	ns       int64   // how long it takes by the device's row, nanoseconds
+	occupies unitSet // what no other task can use meanwhile
 }
 
 // A Region is what a task with bodies needs besides.
@@ -123,11 +129,10 @@ type Region struct {
 	Carry    int
 }
 
-// A Stream is a sequence of tasks that run one after the other on a unit.
+// A Stream is a sequence of tasks, of any units, that run one after the other.
 type Stream struct {
-	Name  string
-	Unit  ir.Unit
-	Tasks []int
+	Name  string // s0, s1, ... in order of their first tasks, or what @stream says
+	Tasks []int  // ascending
 }
 
 // Options steer lowering. The zero value is the default.

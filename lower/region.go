@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
 )
 
 // A RegionKind says how a task runs its bodies.
@@ -43,7 +44,7 @@ func (b *builder) region(v *ir.Value) error {
 	if kind == Loop {
 		err = b.loopRegion(v, c, r)
 	} else {
-		err = b.bodies(r, c.Bodies, func(*builder) {})
+		err = b.bodies(r, c.Bodies, func(inner *builder) { inner.fused = kind == Fused })
 	}
 	if err != nil {
 		return err
@@ -81,7 +82,8 @@ func (b *builder) body(f *ir.Func, set func(*builder)) (*Plan, error) {
 	if b.opts.mode().reorder {
 		inner.plan.reorder()
 	}
-	inner.plan.assignStreams(true)
+	inner.plan.measureTasks()
+	inner.plan.oneStream()
 	inner.plan.placeBuffers(&b.opts)
 	return inner.plan, nil
 }
@@ -148,3 +150,6 @@ func fusedUnit(c *ir.Call) ir.Unit {
 	}
 	return c.Op.Unit
 }
+
+// frameType is the type of a buffer that holds bodies' arenas.
+func frameType(size int64) ir.Type { return ir.T(tensor.U8, ir.N(size)) }

@@ -12,7 +12,7 @@ func sprintf(format string, args ...any) string { return fmt.Sprintf(format, arg
 
 // An Error says where a run failed.
 type Error struct {
-	Stream string   // cube0
+	Stream string   // s0
 	Task   int      // in the listing of tasks; of a body the one that runs it
 	Op     string   // the operator, or the instruction where there is none
 	Value  string   // that could not be computed: %u

@@ -3,14 +3,10 @@ package vm_test
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/npulang/npu/codegen"
-	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
-	"github.com/npulang/npu/lower"
 )
 
 // A grower makes random functions in which every value is f32[4,4], so that
@@ -151,70 +147,5 @@ func TestRandomAgainstInterpreter(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%s", seed, err, f)
 		}
 		agree(t, f, nil, uint64(seed))
-	}
-}
-
-// without returns a copy of the program that lacks some instructions of its
-// first function.
-func without(p *bytecode.Program, drop func(stream, at int, in *bytecode.Instr) bool) *bytecode.Program {
-	q := *p
-	q.Functions = slices.Clone(p.Functions)
-	q.Functions[0].Streams = slices.Clone(p.Functions[0].Streams)
-	for s := range q.Functions[0].Streams {
-		var code []bytecode.Instr
-		for at, in := range p.Functions[0].Streams[s].Code {
-			if !drop(s, at, &in) {
-				code = append(code, in)
-			}
-		}
-		q.Functions[0].Streams[s].Code = code
-	}
-	return &q
-}
-
-// TestEveryEventIsNeeded takes each event, and each single wait, out of many
-// programs: the verifier must find the pair of accesses that it kept apart.
-func TestEveryEventIsNeeded(t *testing.T) {
-	events, waits := 0, 0
-	for seed := range 40 {
-		f := randomFunc(uint64(seed), 40)
-		plan, err := lower.Lower(f, nil, lower.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, _, err := codegen.Emit(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for e := range p.Events {
-			events++
-			q := without(p, func(_, _ int, in *bytecode.Instr) bool {
-				return (in.Op == bytecode.Wait || in.Op == bytecode.Post) && in.Index == e
-			})
-			wantUnordered(t, p, bytecode.Verify(q), e)
-		}
-		for s, stream := range p.Functions[0].Streams {
-			for at, in := range stream.Code {
-				if in.Op != bytecode.Wait {
-					continue
-				}
-				waits++
-				q := without(p, func(s2, at2 int, _ *bytecode.Instr) bool { return s == s2 && at == at2 })
-				wantUnordered(t, p, bytecode.Verify(q), in.Index)
-			}
-		}
-	}
-	if events < 100 || waits < events {
-		t.Errorf("only %d events and %d waits were tried", events, waits)
-	}
-}
-
-func wantUnordered(t *testing.T, p *bytecode.Program, err error, event int) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("the program is accepted without e%d:\n%s", event, listing(p))
-	}
-	if !strings.Contains(err.Error(), "nothing orders") {
-		t.Fatalf("without e%d the verifier says %q\n%s", event, err, listing(p))
 	}
 }

@@ -23,16 +23,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // meeting is a program in which two streams wait for each other many times.
 const meeting = `func @meet in "mlp.npu" (%x: f32[2,3], %i: i64[]) -> (y: f32[2,3], row: f32[3]) {
-  %0 = neg %x : f32[2,3]
-  %1 = transpose %0 {perm=[1,0]} : f32[3,2]
-  %2 = neg %1 : f32[3,2] @5:3
-  %3 = transpose %2 {perm=[1,0]} : f32[2,3]
-  %4 = abs %3 : f32[2,3]
-  %5 = transpose %4 {perm=[1,0]} : f32[3,2]
-  %6 = neg %5 : f32[3,2]
-  %7 = transpose %6 {perm=[1,0]} : f32[2,3]
-  %y = neg %7 : f32[2,3]
-  %row = gather %7, %i {axis=0} : f32[3] @9:7
+  %0 = neg %x : f32[2,3] !stream(vector0)
+  %1 = transpose %0 {perm=[1,0]} : f32[3,2] !stream(dma0)
+  %2 = neg %1 : f32[3,2] !stream(vector0) @5:3
+  %3 = transpose %2 {perm=[1,0]} : f32[2,3] !stream(dma0)
+  %4 = abs %3 : f32[2,3] !stream(vector0)
+  %5 = transpose %4 {perm=[1,0]} : f32[3,2] !stream(dma0)
+  %6 = neg %5 : f32[3,2] !stream(vector0)
+  %7 = transpose %6 {perm=[1,0]} : f32[2,3] !stream(dma0)
+  %y = neg %7 : f32[2,3] !stream(vector0)
+  %row = gather %7, %i {axis=0} : f32[3] !stream(dma0) @9:7
   return %y, %row
 }`
 
@@ -94,7 +94,7 @@ func TestRunError(t *testing.T) {
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v", err)
 	}
-	if e.Op != "gather" || e.Value != "%row" || e.Pos.Line != 9 || e.Pos.Col != 7 || !strings.HasSuffix(e.Stream, "0") {
+	if e.Op != "gather" || e.Value != "%row" || e.Pos.Line != 9 || e.Pos.Col != 7 || e.Stream != "dma0" {
 		t.Errorf("got %+v", e)
 	}
 	var cause *ir.Error

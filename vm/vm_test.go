@@ -118,7 +118,7 @@ func agree(t testing.TB, f *ir.Func, env ir.Env, seed uint64) {
 	in := inputsOf(t, f, env, seed)
 	interp := &ir.Interp{Param: func(v *ir.Value) (*tensor.T, error) { return weightOf(v.Type), nil }}
 	want, wantErr := interp.Run(f, in...)
-	for _, opts := range []lower.Options{{}, {Streams: 1}, {Align: 256}} {
+	for _, opts := range []lower.Options{{}, {Streams: 1}, {Align: 256}, {Device: eager, Streams: 4}, {Device: eager, Strategy: lower.Latency}} {
 		p := program(t, f, env, opts)
 		m := load(t, f, p, vm.Options{})
 		for i := range 3 { // the second run meets the first one's memory
@@ -326,7 +326,7 @@ func agreeOn(t testing.TB, f *ir.Func, in []*tensor.T) {
 	}
 	interp := &ir.Interp{Param: func(v *ir.Value) (*tensor.T, error) { return weightOf(v.Type), nil }}
 	want, wantErr := interp.Run(f, in...)
-	for _, opts := range []lower.Options{{}, {Streams: 1}} {
+	for _, opts := range []lower.Options{{Device: eager}, {Streams: 1}} {
 		p := program(t, f, env, opts)
 		m := load(t, f, p, vm.Options{Memory: &vm.Memory{Runs: 1}})
 		for i := range 2 {

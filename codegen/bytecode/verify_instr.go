@@ -17,7 +17,7 @@ func (v *verifier) instr(pl place) *Instr {
 	return &v.p.Functions[pl.fn].Streams[pl.stream].Code[pl.at]
 }
 
-// where names an instruction for a message: exec t3 on cube0.
+// where names an instruction for a message: exec t3 on s0.
 func (v *verifier) where(pl place) string {
 	in := v.instr(pl)
 	s := v.p.Functions[pl.fn].Streams[pl.stream].Name

@@ -1,6 +1,7 @@
 package bytecode_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,14 +16,14 @@ import (
 // straight has two streams, reuse of memory across them, and a view.
 const straight = `func @straight in "s.npu" (%x: f32[4,4]) -> (y: f32[4,4], z: f32[16]) {
   %w = param : f32[4,4]
-  %a = neg %x : f32[4,4] @3:1
-  %b = matmul %a, %w : f32[4,4] @4:1
-  %c = abs %b : f32[4,4] @5:1
+  %a = neg %x : f32[4,4] !stream(vector0) @3:1
+  %b = matmul %a, %w : f32[4,4] !stream(cube0) @4:1
+  %c = abs %b : f32[4,4] !stream(vector0) @5:1
   %v = reshape %c {dims=[16]} : f32[16] @6:1
-  %d = relu %v : f32[16] @7:1
-  %e = matmul %c, %w : f32[4,4] @8:1
-  %y = add %e, %b : f32[4,4] @9:1
-  %z = neg %d : f32[16] @10:1
+  %d = relu %v : f32[16] !stream(vector0) @7:1
+  %e = matmul %c, %w : f32[4,4] !stream(cube0) @8:1
+  %y = add %e, %b : f32[4,4] !stream(vector0) @9:1
+  %z = neg %d : f32[16] !stream(vector0) @10:1
   return %y, %z
 }`
 
@@ -104,6 +105,8 @@ func build(t testing.TB, text string) *bytecode.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// By name, so that the tests know which stream is looked at first.
+	slices.SortFunc(p.Functions[0].Streams, func(a, b bytecode.Stream) int { return strings.Compare(a.Name, b.Name) })
 	return p
 }
 
@@ -200,7 +203,7 @@ var faults = []struct {
 	{"in place of a type that is not the result's", straight, func(p *bytecode.Program) {
 		k := &p.Kernels[find(p, 0, bytecode.Exec, 0).Index]
 		k.InPlace, k.In[0] = 0, bytecode.Type{DType: tensor.F32, Shape: []int{2}}
-	}, []string{"kernel k0", "f32[4,4] in place of argument 0, which has type f32[2]"}},
+	}, []string{"kernel k5", "f32[4,4] in place of argument 0, which has type f32[2]"}},
 	{"in place of no argument", chained, func(p *bytecode.Program) { p.Kernels[0].InPlace = 3 },
 		[]string{"kernel k0", "in place of argument 3"}},
 	{"wait for nothing", straight, func(p *bytecode.Program) {
@@ -282,7 +285,7 @@ var faults = []struct {
 	{"more rounds than rows", regions, func(p *bytecode.Program) { find(p, 0, bytecode.Loop, 0).To = 4 },
 		[]string{"stores rows of 16 bytes", "(%rows)", "48 bytes", "4 rounds"}},
 	{"carried value without a start", regions, func(p *bytecode.Program) {
-		s := stream(p, "scalar0")
+		s := stream(p, "s0")
 		for i := range s.Code {
 			if s.Code[i].Op == bytecode.Loop {
 				s.Code = append(s.Code[:i-1], s.Code[i:]...)

@@ -22,6 +22,9 @@ const (
 	maxCount  = 1 << 30
 )
 
+// MaxStreams is the most streams that a plan may have on any device.
+const MaxStreams = 64
+
 // fields says what Check wants of a row, in the order of the struct.
 var fields = []field{
 	{"cube_cores", func(d *Device) int64 { return int64(d.CubeCores) }, 1, maxCores},
@@ -58,6 +61,9 @@ var fields = []field{
 	{"ub_to_l1", func(d *Device) int64 { return int64(d.UBToL1) }, 0, maxWide},
 	{"streams", func(d *Device) int64 { return int64(d.Streams) }, 1, maxCount},
 	{"events", func(d *Device) int64 { return int64(d.Events) }, 1, maxCount},
+	{"default_streams", func(d *Device) int64 { return int64(d.DefaultStreams) }, 1, MaxStreams},
+	{"workers", func(d *Device) int64 { return int64(d.Workers) }, 0, maxCores},
+	{"sync_ns", func(d *Device) int64 { return int64(d.SyncNs) }, 0, maxCount},
 	{"launch_ns", func(d *Device) int64 { return int64(d.LaunchNs) }, 0, maxCount},
 	{"align_ub", func(d *Device) int64 { return int64(d.AlignUB) }, 1, maxWide},
 	{"align_l0ab", func(d *Device) int64 { return int64(d.AlignL0AB) }, 1, maxWide},
@@ -86,6 +92,9 @@ func (d *Device) Check() error {
 			return fmt.Errorf("device %s: %s is %d, must be from %d to %d", d.Name, f.name, v, f.min, f.max)
 		}
 		values[f.name] = v
+	}
+	if d.DefaultStreams > d.Streams {
+		return fmt.Errorf("device %s: default_streams is %d, must be at most streams, which is %d", d.Name, d.DefaultStreams, d.Streams)
 	}
 	for _, name := range alignments {
 		if v := values[name]; v&(v-1) != 0 {

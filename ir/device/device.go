@@ -1,5 +1,11 @@
 package device
 
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
 // A Device is one row of the device table. The JSON form has the same names in
 // snake_case.
 type Device struct {
@@ -46,8 +52,17 @@ type Device struct {
 	UBToMem  int `json:"ub_to_mem"`
 	UBToL1   int `json:"ub_to_l1"`
 
-	Streams int `json:"streams"` // streams at a time
-	Events  int `json:"events"`  // events at a time
+	Streams        int `json:"streams"`         // streams at a time
+	Events         int `json:"events"`          // events at a time
+	DefaultStreams int `json:"default_streams"` // streams that a plan has at most if nobody asks for more or fewer
+	// Workers is how many tasks run at a time, whatever their units: those of a
+	// host, where every core does all. 0: the units are what tasks wait for, and
+	// a task takes all cores of its own.
+	Workers int `json:"workers"`
+	// SyncNs is from a task's end to the start of one on another stream that waits
+	// for it, and from the start of a run to that of all streams but its first,
+	// nanoseconds.
+	SyncNs int `json:"sync_ns"`
 
 	LaunchNs         int `json:"launch_ns"`          // head of one launch on all cores, nanoseconds
 	AlignUB          int `json:"align_ub"`           // of addresses in unified buffer and L1, bytes
@@ -73,6 +88,65 @@ func (d *Device) MemBandwidth() float64 {
 
 func (d *Device) hertz() float64 { return float64(d.ClockMHz) * 1e6 }
 
+// Host reports whether the device is the machine that the VM runs on, whose
+// memory is its own.
+func (d *Device) Host() bool { return d.Memory == 0 }
+
+// factors are the dtypes of which the cubes of devices multiply elements, by the
+// names that package tensor prints. Rows have no field for bf16: the cubes that
+// have f32 have it too.
+var factors = []struct {
+	dtype string
+	has   func(*Device) bool
+}{
+	{"f16", func(d *Device) bool { return d.CubeMACsF16 > 0 }},
+	{"bf16", func(d *Device) bool { return d.CubeMACsF32 > 0 }},
+	{"f32", func(d *Device) bool { return d.CubeMACsF32 > 0 }},
+	{"i8", func(d *Device) bool { return d.CubeKInt8 > 0 }},
+	{"u8", func(d *Device) bool { return d.CubeKInt8 > 0 }},
+}
+
+// Multiplies reports whether the cube has products of a dtype; a host's has all.
+func (d *Device) Multiplies(dtype string) bool {
+	if d.Host() {
+		return true
+	}
+	for _, f := range factors {
+		if f.dtype == dtype {
+			return f.has(d)
+		}
+	}
+	return false
+}
+
+// Rides reports whether an operator behind a product is done on the product's way
+// from the cube to memory, without the vector unit: where the cube has no way to
+// that. Elsewhere the vector unit does all that follows.
+func (d *Device) Rides(op string) bool {
+	return d.L0CToUB == 0 && slices.Contains([]string{"bias_add", "relu", "cast"}, op)
+}
+
+// Padded is the work of the cube, in flops, for a product of m x k by k x n
+// elements: each dimension counts as a whole number of blocks, since what a block
+// lacks is multiplied as zeros.
+func (d *Device) Padded(m, n, k int64, elementSize int) int64 {
+	depth := d.CubeK
+	if elementSize == 1 {
+		depth = d.CubeKInt8
+	}
+	return times(times(2*blocks(m, d.CubeM), blocks(n, d.CubeN)), blocks(k, depth))
+}
+
+// times is a product that stops at the largest number.
+func times(a, b int64) int64 {
+	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo <= math.MaxInt64 {
+		return int64(lo)
+	}
+	return math.MaxInt64
+}
+
+func blocks(n int64, block int) int64 { return ceilDiv(n, int64(block)) * int64(block) }
+
 // CubeNs is the time in nanoseconds of a task on all cube cores: the longer of
 // its arithmetic (flops, elements of the given size) and its traffic.
 func (d *Device) CubeNs(flops, bytes int64, elementSize int) int64 {
@@ -90,6 +164,16 @@ func (d *Device) VectorNs(flops, bytes int64, elementSize int) int64 {
 		lanes = d.LanesF32
 	}
 	return d.roof(flops, d.VectorCores*lanes, bytes, d.VectorCores*d.MemRead)
+}
+
+// BesideNs is the time of vector work on the cube's cores, which have a vector
+// unit of their own, in nanoseconds.
+func (d *Device) BesideNs(flops int64, elementSize int) int64 {
+	lanes := d.LanesF16
+	if elementSize >= 4 {
+		lanes = d.LanesF32
+	}
+	return d.roof(flops, d.CubeCores*lanes, 0, 1)
 }
 
 // roof is the roofline: the slower of computing and moving, in whole

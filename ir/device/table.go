@@ -6,6 +6,16 @@ const (
 	gib = 1 << 30
 )
 
+// What is not published for any of the Ascend chips, and assumed for all.
+const (
+	// A chip has four kinds of units, and two streams for each keep one task
+	// ready while another runs; more only take events.
+	defaultStreams = 8
+	// An event is a flag in device memory that the next task's launch polls: about
+	// a tenth of a launch's 20 microseconds.
+	syncNs = 2000
+)
+
 // table holds the devices, in the order in which they are listed.
 var table = []*Device{
 	cpu,
@@ -17,11 +27,12 @@ var table = []*Device{
 }
 
 // cpu stands for the machine that the VM runs on. Its figures are nominal, those
-// of one x86-64 server core with two 256-bit multiply-add units: plans need the
-// units' relative speed, and the VM takes what time it takes.
+// of an x86-64 server with two 256-bit multiply-add units a core, of which a task
+// uses one and four tasks run at a time: plans need the units' relative speed, and
+// the VM takes what time it takes.
 var cpu = &Device{
 	Name: "cpu",
-	Doc:  "the host: one core with 256-bit vectors, nominal figures",
+	Doc:  "the host: four cores with 256-bit vectors, one for each task, nominal figures",
 
 	CubeCores: 1, VectorCores: 1, ClockMHz: 2000,
 	CubeM: 4, CubeN: 16, CubeK: 1, CubeKInt8: 4, // a register block of 4 x 16 accumulators
@@ -33,8 +44,10 @@ var cpu = &Device{
 	L2:      32 * mib,
 	MemRead: 8, MemWrite: 8, // 16 GB/s for one core
 	L2Read: 32, L2Write: 32, L1ToL0A: 64, L1ToL0B: 64, L0CToUB: 64, UBToMem: 8, UBToL1: 64,
-	Streams: 1024, Events: 1 << 20,
-	LaunchNs: 100, // a goroutine's wake-up is of this order
+	Streams: 1024, Events: 1 << 20, // the VM's own bounds are wider: these are only not to be in the way
+	DefaultStreams: 4, Workers: 4, // a nominal machine of four cores
+	SyncNs:   1000, // a goroutine on another core sees the event and goes on: the goal of the VM
+	LaunchNs: 100,  // one step of the VM with its kernel's call
 	AlignUB:  64, AlignL0AB: 64, AlignL0C: 64, AlignMem: 64,
 	UnalignedPercent: 100, MinTransfer: 4 * kib,
 }
@@ -58,6 +71,7 @@ var ascend910a = &Device{
 	L0CToUB: 256,
 	UBToMem: 64, UBToL1: 128,
 	Streams: 1024, Events: 1024,
+	DefaultStreams: defaultStreams, SyncNs: syncNs,
 	LaunchNs: 20000, // of the 910B family: none is published for this chip
 	AlignUB:  32, AlignL0AB: 512, AlignL0C: 64, AlignMem: 512,
 	UnalignedPercent: 70, MinTransfer: 16 * kib,
@@ -83,6 +97,7 @@ var ascend910b1 = &Device{
 	L1ToL0A: 256, L1ToL0B: 128,
 	UBToMem: 64,
 	Streams: 32768, Events: 32768, // the source gives one number for both
+	DefaultStreams: defaultStreams, SyncNs: syncNs,
 	LaunchNs: 20000, // measured time of an empty kernel on all cores
 	AlignUB:  32, AlignL0AB: 512, AlignL0C: 64, AlignMem: 512,
 	UnalignedPercent: 70, MinTransfer: 16 * kib,
@@ -120,6 +135,7 @@ var ascend310p3 = &Device{
 	L0CToUB: 512,
 	UBToMem: 17, UBToL1: 256,
 	Streams: 1024, Events: 1024,
+	DefaultStreams: defaultStreams, SyncNs: syncNs,
 	LaunchNs: 20000, // of the 910B family: none is published for this chip
 	AlignUB:  32, AlignL0AB: 512, AlignL0C: 64, AlignMem: 512,
 	UnalignedPercent: 70, MinTransfer: 16 * kib,

@@ -265,6 +265,32 @@ graph main(x: f32[4, 4]) -> f32[4, 4] {
 }`,
 	},
 	{
+		Name: "too-many-streams",
+		Doc: `
+@stream("name") puts values on a stream of that name, and every name is a stream. A
+plan has at most as many as --streams says, or else as the device's row does
+(default_streams in npu devices). Let values share names, or raise the limit: 64
+is the most. It is looked at when a graph is planned, which npu check does not do.`,
+		Wrong: `
+graph main(x: f32[4]) -> f32[4] {
+    @stream("a") p = sort(x)
+    @stream("b") q = sort(-x)
+    @stream("c") r = sort(x * x)
+    @stream("d") s = sort(x + 1.0)
+    @stream("e") t = sort(x - 1.0)
+    return p + q + r + s + t
+}`,
+		Right: `
+graph main(x: f32[4]) -> f32[4] {
+    @stream("a") p = sort(x)
+    @stream("b") q = sort(-x)
+    @stream("a") r = sort(x * x)
+    @stream("b") s = sort(x + 1.0)
+    @stream("a") t = sort(x - 1.0)
+    return p + q + r + s + t
+}`,
+	},
+	{
 		Name: "not-followed", Severity: Warning,
 		Doc: `
 An annotation or a rule is right, but the compiler does not follow it here. The

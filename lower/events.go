@@ -1,49 +1,6 @@
 package lower
 
-import (
-	"slices"
-
-	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/tensor"
-)
-
-// streamOrder is the order in which streams are listed.
-var streamOrder = [...]ir.Unit{ir.Cube, ir.Vector, ir.Scalar, ir.DMA}
-
-// assignStreams gives each task to the stream of its unit, in program order.
-// Only streams that have a task exist.
-func (p *Plan) assignStreams(one bool) {
-	if one {
-		p.oneStream()
-		return
-	}
-	var used [len(streamOrder)]bool
-	for i := range p.Tasks {
-		used[p.Tasks[i].Unit] = true
-	}
-	var stream [len(streamOrder)]int
-	for _, u := range streamOrder {
-		if used[u] {
-			stream[u] = len(p.Streams)
-			p.Streams = append(p.Streams, Stream{Name: u.String() + "0", Unit: u})
-		}
-	}
-	for i := range p.Tasks {
-		t := &p.Tasks[i]
-		t.Stream = stream[t.Unit]
-		p.Streams[t.Stream].Tasks = append(p.Streams[t.Stream].Tasks, i)
-	}
-}
-
-// oneStream puts everything on the stream of the scalar unit, which is the one
-// that drives the others.
-func (p *Plan) oneStream() {
-	s := Stream{Name: ir.Scalar.String() + "0", Unit: ir.Scalar}
-	for i := range p.Tasks {
-		s.Tasks = append(s.Tasks, i)
-	}
-	p.Streams = []Stream{s}
-}
+import "slices"
 
 // placeEvents orders the tasks of different streams where one reads what the
 // other writes. Memory adds nothing to that: it is used again only where the
@@ -99,6 +56,3 @@ func (p *Plan) numberEvents(waits map[int][]int) {
 		slices.Sort(p.Tasks[i].Waits)
 	}
 }
-
-// frameType is the type of a buffer that holds bodies' arenas.
-func frameType(size int64) ir.Type { return ir.T(tensor.U8, ir.N(size)) }

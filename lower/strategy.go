@@ -1,0 +1,56 @@
+package lower
+
+// A strategist is a rule by which the paths of a graph come to streams.
+type strategist struct {
+	name Strategy
+	doc  string
+	// better compares two streams for a path that is about to begin.
+	better func(a, b *seat) bool
+	// slack is by how many parts in a thousand a plan may take longer than the
+	// best one if it has fewer streams.
+	slack int64
+}
+
+var strategists = []*strategist{
+	{Latency, "a path goes where it can begin first, and streams that save any time stay", sooner, 0},
+	{Throughput, "a path goes to the stream with the least work", lighter, 0},
+	{Balanced, "a path goes where it can begin first among the streams that have not more than a quarter above their share; a stream has to save one percent of the time", fair, 10},
+}
+
+// A seat is what a path would find on a stream.
+type seat struct {
+	stream int
+	begin  int64 // when its first task would begin, what is ahead on the stream done
+	load   int64 // the work of the stream, the path included, nanoseconds
+	share  int64 // the work of a stream if all had the same
+}
+
+func sooner(a, b *seat) bool {
+	return a.begin < b.begin || a.begin == b.begin && a.load < b.load
+}
+
+func lighter(a, b *seat) bool {
+	return a.load < b.load || a.load == b.load && a.begin < b.begin
+}
+
+func fair(a, b *seat) bool {
+	if a.full() != b.full() {
+		return b.full()
+	}
+	if a.full() {
+		return lighter(a, b)
+	}
+	return sooner(a, b)
+}
+
+func (s *seat) full() bool { return s.load > s.share+s.share/4 }
+
+// strategist finds the rule of a name; nil if there is none.
+func (s Strategy) strategist() *strategist {
+	for _, row := range strategists {
+		if row.name == s || s == "" && row.name == Balanced {
+			return row
+		}
+	}
+	return nil
+}
