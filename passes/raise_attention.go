@@ -74,8 +74,8 @@ func maskingOf(m *rewrite.Match) masking {
 	k := masking{added: m.Value("m"), choice: m.Value("c")}
 	for _, v := range m.Inside {
 		switch {
-		case v.Op == ir.MatMul && v.Args[0].Op != ir.Softmax:
-			k.scores = v
+		case v.Op == ir.MatMul && !(v.Args[0].Op == ir.Softmax && slices.Contains(m.Inside, v.Args[0])):
+			k.scores = v // q may be a softmax, but none of the form
 		case v.Op == ir.Where && v.Args[0] == k.choice:
 			k.hides = v.Args[1] == m.Value("hidden")
 		}
