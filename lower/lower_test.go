@@ -142,6 +142,28 @@ func TestUnreadWeightsAreLeftOut(t *testing.T) {
 	}
 }
 
+func TestKeepNamesAValue(t *testing.T) {
+	f := irtest.Parse(t, `func @f(%x: f32[4]) -> f32[4] {
+  %hidden = neg %x : f32[4]
+  %y = fused %hidden : f32[4] {
+    %inner = exp %hidden : f32[4]
+    %z = sqrt %inner : f32[4]
+    yield %z
+  }
+  return %y
+}`)
+	for _, name := range []string{"hidden", "%inner", "z"} {
+		if _, err := lower.Lower(f, nil, lower.Options{Keep: []string{name}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := lower.Lower(f, nil, lower.Options{Keep: []string{"hidde"}})
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) || d.Code != "unknown-name" || len(d.Helps) != 1 || !strings.Contains(d.Helps[0], "%hidden") {
+		t.Errorf("got %#v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
