@@ -114,3 +114,63 @@ func ExampleArrays() {
 	// Output: f32[1,2]
 	// [[ 10, 200]]
 }
+
+// A Runtime executes single operators, here on two streams with an event between
+// them.
+func ExampleRuntime() {
+	rt, err := npu.NewRuntime(npu.RuntimeOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rt.Close()
+	if err := onTwoStreams(rt); err != nil {
+		log.Fatal(err)
+	}
+	// Output: [11 22] by add/any/reference
+}
+
+func onTwoStreams(rt *npu.Runtime) error {
+	first, err := rt.NewStream()
+	if err != nil {
+		return err
+	}
+	second, err := rt.NewStream()
+	if err != nil {
+		return err
+	}
+	ready, err := rt.NewEvent()
+	if err != nil {
+		return err
+	}
+	x, err := rt.NewTensor(npu.F32, 2)
+	if err != nil {
+		return err
+	}
+	y, err := rt.Upload(npu.FromSlice([]int{2}, []float32{10, 20}))
+	if err != nil {
+		return err
+	}
+	if err := first.Upload(x, npu.FromSlice([]int{2}, []float32{1, 2})); err != nil {
+		return err
+	}
+	if err := ready.Record(first); err != nil {
+		return err
+	}
+	if err := second.Wait(ready); err != nil {
+		return err
+	}
+	sum, err := second.Execute("Add", []*npu.DeviceTensor{x, y}, nil)
+	if err != nil {
+		return err
+	}
+	done, err := sum.Wait(context.Background())
+	if err != nil {
+		return err
+	}
+	host, err := done.Outputs[0].Host()
+	if err != nil {
+		return err
+	}
+	fmt.Println(npu.Of[float32](host), "by", done.Kernel)
+	return nil
+}

@@ -3,8 +3,6 @@ package npu
 import (
 	"slices"
 	"sync"
-
-	"github.com/npulang/npu/ir/diag"
 )
 
 // An order knows which work is ordered after which, by vector clocks: the n-th
@@ -49,7 +47,7 @@ type use struct {
 	stream *Stream
 	n      uint64
 	what   string
-	place  diag.Loc
+	site   *site
 }
 
 // A trail is who used a tensor: the last writer, and the readers since, one for
@@ -139,7 +137,7 @@ func (o *order) note(s *Stream, what string, reads, writes []*DeviceTensor) {
 	defer o.mu.Unlock()
 	c := &o.of[s.slot]
 	c.reach(s.slot, c.at(s.slot)+1)
-	u := use{s, c.at(s.slot), what, here().loc()}
+	u := use{s, c.at(s.slot), what, here()}
 	for _, t := range reads {
 		if t != nil {
 			t.trail.read(u)
@@ -184,7 +182,7 @@ func (c clock) holds(u use) bool { return u.stream == nil || u.n <= c.at(u.strea
 func unordered(what, does string, t *DeviceTensor, did string, u use) Diagnostics {
 	ds := faults("unordered", what, "%s %s, which %s on stream %s %s, and nothing orders the two",
 		does, t.called("a tensor"), u.what, u.stream.name, did)
-	ds[0].Notes = []string{u.what + " was submitted at " + u.place.String()}
+	ds[0].Notes = []string{u.what + " was submitted at " + u.site.loc().String()}
 	ds[0].Helps = []string{"record an event on stream " + u.stream.name + " behind it and wait for that, or synchronize in between"}
 	return ds
 }
