@@ -49,7 +49,7 @@ func BenchmarkPlanBinding(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		code, _, err := codegen.Emit(plan)
+		code, calls, err := codegen.Emit(plan)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func BenchmarkPlanBinding(b *testing.B) {
 		})
 		b.Run(name+"load", func(b *testing.B) {
 			for b.Loop() {
-				vm.Load(code, p.weight, vm.Options{Memory: &p.plans.memory})
+				vm.Load(code, p.weight, vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(), Calls: calls})
 			}
 		})
 		b.Run(name+"all", func(b *testing.B) {
