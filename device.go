@@ -31,7 +31,7 @@ func FindDevice(name string) (*Device, error) {
 	rows, err := device.Parse(b)
 	if err != nil {
 		return nil, Diagnostics{{Code: "bad-file", Loc: diag.Loc{File: file}, Message: err.Error(),
-			Helps: []string{`a device has the fields of the one that it is based on, and its own: {"name": "mine", "base": "cpu", "ub_bytes": 65536}; docs/fusion.md lists them`}}}
+			Helps: []string{`a device has the fields of the one that it is based on, and its own: {"name": "mine", "base": "cpu", "ub_bytes": 65536}; npu devices cpu lists them`}}}
 	}
 	return pickDevice(file, pick, rows)
 }

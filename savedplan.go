@@ -53,7 +53,9 @@ func savedDevice(d *Device) []byte {
 		return text
 	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, d.JSON()); err != nil {
+	plain := *d
+	plain.Sources = nil // a program needs the numbers only
+	if err := json.Compact(&b, plain.JSON()); err != nil {
 		panic(err) // JSON that was just made
 	}
 	return b.Bytes()

@@ -37,6 +37,8 @@ type cli struct {
 	Rules   rulesCmd   `cmd:"" help:"List the rewriting and fusion rules, describe one, or check them."`
 	Fmt     fmtCmd     `cmd:"" help:"Print scripts in the canonical layout."`
 	Build   buildCmd   `cmd:"" help:"Write a compiled program (.npuc)."`
+	Devices devicesCmd `cmd:"" help:"List the devices to plan for, or the numbers of one."`
+	Tune    tuneCmd    `cmd:"" help:"Measure this machine, write a device for --device."`
 	Ops     opsCmd     `cmd:"" help:"List the operators, or describe one."`
 	Doc     docCmd     `cmd:"" help:"Show the documentation of a library module or a script."`
 	Explain explainCmd `cmd:"" help:"Explain the code of a diagnostic."`

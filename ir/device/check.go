@@ -85,6 +85,9 @@ func (d *Device) Check() error {
 	if !nameForm.MatchString(d.Name) {
 		return fmt.Errorf("device name %q: want a lower-case letter, then letters, digits, - and _, at most 64", d.Name)
 	}
+	if err := d.checkSources(); err != nil {
+		return err
+	}
 	values := map[string]int64{}
 	for _, f := range fields {
 		v := f.value(d)

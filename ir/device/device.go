@@ -72,6 +72,10 @@ type Device struct {
 	UnalignedPercent int `json:"unaligned_percent"`  // bandwidth that is left at 32-byte alignment, percent
 	MinTransfer      int `json:"min_transfer_bytes"` // transfers from here on reach full bandwidth, bytes
 	LinkGbps         int `json:"link_gbps"`          // links to other devices together, Gbit/s; 0: the host bus only
+
+	// Sources says of numbers, by their names in JSON, where they come from. Rows of
+	// the table have none here: see Source.
+	Sources map[string]string `json:"sources,omitempty"`
 }
 
 // PeakF16 is the matrix units' arithmetic in f16, flops a second: a

@@ -10,6 +10,9 @@
 //
 //	{"name": "small", "base": "ascend910b4", "cube_cores": 8, "vector_cores": 16}
 //
+// Facts lists the numbers of a row with what each means and where it comes from,
+// which a user's row may say itself (Sources).
+//
 // What holds: every row of the table passes Check, as do rows that Parse
 // returns; a size of 0 means that the device has no such path or unit, never
 // "unknown"; sizes are bytes, and bandwidths bytes a cycle and core, so that a

@@ -18,7 +18,8 @@ const (
 // Parse reads a user's devices: one JSON object, or an array of them. A field
 // "base" names a row of the table, or one that stands earlier in the array,
 // from which absent fields are taken; without it every number that may not be 0
-// must be given. The rows are checked; errors say which row and field.
+// must be given. A field "sources", an object, may say of numbers by their names
+// where they come from. The rows are checked; errors say which row and field.
 func Parse(data []byte) ([]*Device, error) {
 	if len(data) > MaxJSON {
 		return nil, fmt.Errorf("device file has %d bytes, more than the limit of %d", len(data), MaxJSON)
@@ -70,14 +71,14 @@ func parseRow(raw json.RawMessage, earlier []*Device) (*Device, error) {
 		Base string `json:"base"`
 		Device
 	}{}
-	if head.Base != "" {
-		base := find(head.Base, earlier)
-		if base == nil {
-			return nil, fmt.Errorf("unknown base %q; the devices are %s", head.Base, strings.Join(Names(), ", "))
-		}
+	base := find(head.Base, earlier)
+	switch {
+	case base != nil:
 		row.Device = *base
+	case head.Base != "":
+		return nil, fmt.Errorf("unknown base %q; the devices are %s", head.Base, strings.Join(Names(), ", "))
 	}
-	row.Name = ""
+	row.Name, row.Sources = "", nil
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&row); err != nil {
@@ -89,6 +90,11 @@ func parseRow(raw json.RawMessage, earlier []*Device) (*Device, error) {
 	if find(row.Name, earlier) != nil {
 		return nil, fmt.Errorf("a device named %q is already there", row.Name)
 	}
+	given := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return nil, err
+	}
+	row.inherit(base, given)
 	return &row.Device, row.Check()
 }
 

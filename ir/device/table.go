@@ -32,7 +32,7 @@ var table = []*Device{
 // the VM takes what time it takes.
 var cpu = &Device{
 	Name: "cpu",
-	Doc:  "the host: four cores with 256-bit vectors, one for each task, nominal figures",
+	Doc:  "the host: four cores, nominal figures",
 
 	CubeCores: 1, VectorCores: 1, ClockMHz: 2000,
 	CubeM: 4, CubeN: 16, CubeK: 1, CubeKInt8: 4, // a register block of 4 x 16 accumulators
