@@ -30,6 +30,12 @@ func Check(src Source, opts Options) Diagnostics {
 		return asDiagnostics(err)
 	}
 	defer c.close()
+	if c.text.file != nil {
+		// Opening left out what takes long.
+		if err := c.text.file.Check(); err != nil {
+			return asDiagnostics(inFile(c.text.name, err))
+		}
+	}
 	if err := c.checkAll(); err != nil {
 		return append(c.warnings, asDiagnostics(err)...)
 	}

@@ -181,7 +181,7 @@ func (c *compilation) showBytecode() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	err = bytecode.Disassemble(&b, p)
+	err = bytecode.Print(&b, p, bytecode.PrintOptions{Elide: c.opts.Elide})
 	return b.String(), err
 }
 

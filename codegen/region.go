@@ -65,7 +65,7 @@ func (s *scope) yield(carry int, out []int, site bytecode.Instr) (code []bytecod
 	}
 	for i := range carry {
 		from := s.buffers[s.p.Outputs[i].Buffer]
-		if s.root(from) != s.root(out[i]) {
+		if !s.samePlace(from, out[i]) {
 			code = append(code, copyOf(site, out[i], from))
 		}
 	}
@@ -97,7 +97,7 @@ func (s *scope) body(r *lower.Region, i int, args, results, writes []int, end fu
 	code = append(code, bytecode.Instr{Op: bytecode.End})
 	f.Writes = sorted(writes, nil)
 	f.Reads = sorted(b.outside(code), f.Writes)
-	f.Streams = []bytecode.Stream{{Name: b.p.Streams[0].Name, Code: code}}
+	f.Streams = []bytecode.Stream{{Name: f.Name, Code: code}}
 	e.out.Functions[index] = f
 	return index
 }
@@ -133,6 +133,12 @@ func (s *scope) outside(code []bytecode.Instr) (list []int) {
 		}
 	}
 	return list
+}
+
+// samePlace reports whether two buffers are the same memory.
+func (s *scope) samePlace(a, b int) bool {
+	x, y := &s.e.out.Buffers[a], &s.e.out.Buffers[b]
+	return s.root(a) == s.root(b) && x.Offset == y.Offset
 }
 
 // sorted lists the buffers of a list ascending, each once, without those in

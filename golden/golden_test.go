@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/npulang/npu"
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir/diag"
 	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/tools/txtar"
 )
@@ -89,7 +92,31 @@ func (f *file) crossCheck(t *testing.T) {
 			if err := npu.CrossCheck(f.source(), opts, opts.Seed, plans[i]...); err != nil && !(f.options.failing && errors.As(err, &refused)) {
 				t.Errorf("%s: graph %s at %s: %v", f.path, graph, opts.Level, err)
 			}
+			if i == 1 { // with all that the compiler does
+				f.assembles(t, opts)
+			}
 		}
+	}
+}
+
+// assembles takes the bytecode of a graph through its listing.
+func (f *file) assembles(t *testing.T, opts npu.Options) {
+	opts.Elide = 0
+	text, _, err := npu.Emit(f.source(), "bytecode", opts)
+	if err != nil {
+		return // there is none for the sizes of listings
+	}
+	p, faults := bytecode.Assemble(diag.NewSource(f.path, text))
+	if err := faults.Err(); err != nil {
+		t.Errorf("%s: the bytecode does not assemble: %v\n%s", f.path, err, text)
+		return
+	}
+	var again strings.Builder
+	if err := bytecode.Disassemble(&again, p); err != nil || again.String() != text {
+		t.Errorf("%s: the bytecode changes when it is assembled: %v", f.path, cmp.Diff(text, again.String()))
+	}
+	if err := bytecode.Verify(p); err != nil {
+		t.Errorf("%s: %v", f.path, err)
 	}
 }
 

@@ -54,6 +54,13 @@ func program(t testing.TB, f *ir.Func, env ir.Env, opts lower.Options) *bytecode
 	if again := bytecode.Encode(q); !bytes.Equal(again, data) {
 		t.Fatalf("the program changes on its way through the encoding:\n%s", cmp.Diff(listing(p), listing(q)))
 	}
+	r, faults := bytecode.Assemble(diag.NewSource("listing", listing(p)))
+	if err := faults.Err(); err != nil {
+		t.Fatalf("assemble: %v\n%s", err, listing(p))
+	}
+	if !bytes.Equal(bytecode.Encode(r), data) {
+		t.Fatalf("the program changes on its way through the listing:\n%s", cmp.Diff(listing(p), listing(r)))
+	}
 	if listing(p) != listing(q) {
 		t.Fatalf("the listing changes on its way through the encoding:\n%s", cmp.Diff(listing(p), listing(q)))
 	}

@@ -9,26 +9,27 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// Decode reads a program back. It trusts nothing: every index lies in its
-// table, every count is covered by bytes that are there, so that neither time
-// nor memory exceed a multiple of the input's size. Constants share the
-// input's memory where their alignment allows. What the program does is left
-// to Verify. The error is a *diag.Diagnostic of code bad-bytecode.
-func Decode(data []byte) (p *Program, err error) {
-	r := &reader{data: data}
-	err = r.all(func() {
-		r.header()
-		p = r.program()
-	})
+// Decode reads a program back from a file that holds one. It trusts nothing:
+// every count is covered by bytes that are there, so that neither time nor
+// memory exceed a multiple of the input's size. Constants share the input's
+// memory where their alignment allows. What the program does, and whether its
+// indexes lie in their tables, is left to Verify. The error is a
+// *diag.Diagnostic of code bad-bytecode.
+func Decode(data []byte) (*Program, error) {
+	f, err := Read(data)
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	if f.Program == nil {
+		return nil, badFile("the file holds no program")
+	}
+	return f.Program, nil
 }
 
 // A reader walks through the input. Its methods leave by panicking with a
-// decodeStop, which Decode turns into the error: that keeps them to a line each.
+// decodeStop, which unpack turns into the error: that keeps them to a line each.
 type reader struct {
+	section string // for messages
 	data    []byte
 	at      int
 	strings []string
@@ -57,13 +58,13 @@ func (r *reader) all(read func()) (err error) {
 
 func (r *reader) fail(format string, args ...any) {
 	d := fault(diag.Loc{}, "", format, args...)
-	d.Message += fmt.Sprintf(" (byte %d)", r.at)
+	d.Message += fmt.Sprintf(" (byte %d of section %q)", r.at, r.section)
 	panic(decodeStop{d})
 }
 
 func (r *reader) byte() byte {
 	if r.at >= len(r.data) {
-		r.fail("the program is cut off")
+		r.fail("the section is cut off")
 	}
 	r.at++
 	return r.data[r.at-1]
@@ -118,6 +119,15 @@ func (r *reader) count() int {
 // once all of them are there.
 func (r *reader) index() int { return r.small() - 1 }
 
+// present reads an index that may not be absent.
+func (r *reader) present() int {
+	i := r.index()
+	if i < 0 {
+		r.fail("an operand is missing")
+	}
+	return i
+}
+
 func (r *reader) bytes(n int64) []byte {
 	if left := int64(len(r.data) - r.at); n > left {
 		r.fail("%d bytes are wanted where %d are left", n, left)
@@ -155,12 +165,14 @@ func list[E any](r *reader, read func() E) []E {
 	return out
 }
 
-func (r *reader) header() {
-	if v := r.uint(); v != Version {
-		r.fail("the bytecode has version %d, and this program reads version %d: build it again", v, Version)
-	}
-	r.strings = list(r, r.text)
-	r.types = list(r, r.newType)
+// unpack reads a section that pack made.
+func unpack(section string, data []byte, read func(*reader)) error {
+	r := &reader{section: section, data: data}
+	return r.all(func() {
+		r.strings = list(r, r.text)
+		r.types = list(r, r.newType)
+		read(r)
+	})
 }
 
 func (r *reader) newType() Type {
@@ -172,27 +184,27 @@ func (r *reader) newType() Type {
 	if t.Shape == nil {
 		t.Shape = []int{}
 	}
-	if _, ok := t.SizeBytes(); !ok && d != tensor.Invalid {
+	if _, ok := t.SizeBytes(); !ok && (d != tensor.Invalid || len(t.Shape) > 0) {
 		r.fail("there is no tensor of the type %s", t)
 	}
 	return t
 }
 
 func (r *reader) program() *Program {
-	return &Program{
-		Name:      r.string(),
-		Env:       list(r, func() Binding { return Binding{r.string(), r.int()} }),
-		Arena:     r.size(),
-		Align:     r.size(),
-		Events:    r.small(),
-		Kernels:   list(r, r.kernel),
-		Buffers:   list(r, r.buffer),
-		Weights:   list(r, r.weight),
-		Inputs:    list(r, r.port),
-		Outputs:   list(r, r.port),
-		Functions: list(r, r.function),
+	p := &Program{
+		Name:    r.string(),
+		Env:     list(r, func() Binding { return Binding{r.string(), r.int()} }),
+		Arena:   r.size(),
+		Align:   r.size(),
+		Events:  r.small(),
+		Inputs:  list(r, r.port),
+		Outputs: list(r, r.port),
 	}
+	p.Functions = []Function{{Name: p.Name, Frame: -1}}
+	return p
 }
+
+func (r *reader) port() Port { return Port{r.string(), r.index()} }
 
 func (r *reader) kernel() Kernel {
 	return Kernel{Op: r.string(), Attrs: r.string(), Unit: r.string(), In: list(r, r.typ), Out: list(r, r.typ), InPlace: r.index()}
@@ -206,23 +218,43 @@ func (r *reader) buffer() Buffer {
 	return Buffer{Space: s, Slot: r.small(), Offset: r.size(), Size: r.size(), Type: r.typ(), Base: r.index(), Name: r.string()}
 }
 
+// weight reads a row; the bytes of a constant come with the data.
 func (r *reader) weight() Weight {
 	w := Weight{Name: r.string(), Type: r.typ()}
-	if r.byte() == 0 {
-		return w
+	switch r.byte() {
+	case 0:
+	case 1:
+		w.Data = []byte{}
+	default:
+		r.fail("weight %q is neither a parameter nor a constant", w.Name)
 	}
-	n, _ := w.Type.SizeBytes()
-	w.Data = aligned(w.Type.DType, r.bytes(n))
 	return w
 }
 
-func (r *reader) port() Port { return Port{r.string(), r.index()} }
+// code reads the streams of the program, then the bodies.
+func (r *reader) code(p *Program) {
+	p.Functions[0].Streams = list(r, func() Stream { return Stream{r.string(), r.block()} })
+	p.Functions = append(p.Functions, list(r, func() Function {
+		f := Function{Name: r.string(), Frame: r.index(), Reads: list(r, r.index), Writes: list(r, r.index)}
+		f.Streams = []Stream{{f.Name, r.block()}}
+		return f
+	})...)
+}
 
-func (r *reader) function() Function {
-	return Function{
-		Name: r.string(), Frame: r.index(), Reads: list(r, r.index), Writes: list(r, r.index),
-		Streams: list(r, func() Stream { return Stream{r.string(), list(r, r.instr)} }),
+func (r *reader) block() []Instr {
+	n, size := r.count(), r.count()
+	if n > size {
+		r.fail("%d instructions in %d bytes", n, size)
 	}
+	end := r.at + size
+	code := make([]Instr, 0, n)
+	for range n {
+		code = append(code, r.instr())
+	}
+	if r.at != end {
+		r.fail("the code of a stream ends at byte %d, not here", end)
+	}
+	return code
 }
 
 func (r *reader) instr() Instr {
@@ -242,23 +274,44 @@ func (r *reader) field(in *Instr, f field) {
 	case fIndex:
 		in.Index = r.small()
 	case fOut:
-		in.Out = []int{r.index()}
+		in.Out = []int{r.present()}
 	case fOuts:
 		in.Out = list(r, r.index)
 	case fIn:
-		in.In = []int{r.index()}
+		in.In = []int{r.present()}
 	case fIns:
 		in.In = list(r, r.index)
 	case fIfCond:
 		if in.hasCond() {
-			in.In = []int{r.index()}
+			in.In = []int{r.present()}
 		}
-	case fBody, fOptBody:
+	case fBody:
+		in.Bodies = append(in.Bodies, r.present())
+	case fOptBody:
 		in.Bodies = append(in.Bodies, r.index())
 	case fRange:
 		in.From, in.To = r.int(), r.int()
 	case fSite:
 		in.Task = r.index()
-		in.Pos = diag.Loc{File: r.string(), Line: r.small(), Col: r.small()}
 	}
+}
+
+// source reads where the instructions come from.
+func (r *reader) source(p *Program) {
+	file := 0
+	var last diag.Loc
+	for in := range p.sites() {
+		file = r.near(file, len(r.strings)-1)
+		last = diag.Loc{File: r.strings[file], Line: r.near(last.Line, math.MaxInt32), Col: r.near(last.Col, math.MaxInt32)}
+		in.Pos = last
+	}
+}
+
+// near reads a number from 0 to most as its difference to another.
+func (r *reader) near(to, most int) int {
+	n := r.int()
+	if n < int64(-to) || n > int64(most-to) {
+		r.fail("a file, line or column is out of range")
+	}
+	return to + int(n)
 }

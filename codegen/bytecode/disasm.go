@@ -1,67 +1,91 @@
 package bytecode
 
 import (
+	"bufio"
+	"encoding/base64"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
 )
 
-// Disassemble writes the program as text: the header, its tables, then the
-// code of each stream with the byte offset of each instruction, the value that
-// it makes and the source that it came from. The program must have been decoded
-// or verified; one that Verify refuses can be looked at.
-func Disassemble(out io.Writer, p *Program) error {
-	d := &disassembler{p: p}
-	w := &writer{strings: map[string]int{}, types: map[string]int{}}
-	w.offsets = map[*Instr]int{}
-	w.program(p) // only for the offsets
-	d.offsets = w.offsets
+// PrintOptions choose what a listing shows. The zero value shows all that
+// Assemble needs.
+type PrintOptions struct {
+	// Elide, if not 0, shows constants of more elements as [...], for people to
+	// read: such a listing does not assemble.
+	Elide int
+}
+
+// Disassemble writes the program as text, from which Assemble makes it again:
+// the header, its tables, then the code of each stream, each instruction with
+// its byte offset, the task and the source that it came from, and, as a comment,
+// the values that it makes. The program must have been decoded or verified; one
+// that Verify refuses can be looked at.
+func Disassemble(out io.Writer, p *Program) error { return Print(out, p, PrintOptions{}) }
+
+// Print is Disassemble with options.
+func Print(out io.Writer, p *Program, opt PrintOptions) error {
+	d := &disassembler{Writer: bufio.NewWriter(out), p: p, opt: opt}
 	d.header()
+	d.ports()
 	d.kernels()
 	d.buffers()
 	d.weights()
 	for i := range p.Functions {
 		d.function(i)
 	}
-	_, err := io.WriteString(out, d.b.String())
-	return err
+	return d.Flush()
 }
 
+// A disassembler writes one listing. Errors stay in the Writer.
 type disassembler struct {
-	p       *Program
-	b       strings.Builder
-	offsets map[*Instr]int // from the first byte of the code of its stream
+	*bufio.Writer
+	p   *Program
+	opt PrintOptions
 }
 
-func (d *disassembler) printf(format string, args ...any) { fmt.Fprintf(&d.b, format, args...) }
+func (d *disassembler) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
 func (d *disassembler) header() {
-	d.printf("program @%s", d.p.Name)
+	d.printf("program @%s", nameText(d.p.Name))
 	for i, b := range d.p.Env {
-		d.printf("%s%s=%d", []string{"  with ", " "}[min(i, 1)], b.Symbol, b.Size)
+		d.printf("%s%s=%d", []string{"  with ", " "}[min(i, 1)], nameText(b.Symbol), b.Size)
 	}
-	d.printf("  version %d  arena %d  events %d\n", Version, d.p.Arena, d.p.Events)
+	d.printf("  version %d  arena %d  align %d  events %d\n", Version, d.p.Arena, d.p.Align, d.p.Events)
+}
+
+func (d *disassembler) ports() {
+	var rows [][]string
+	for _, side := range []struct {
+		space Space
+		ports []Port
+	}{{InputSpace, d.p.Inputs}, {OutputSpace, d.p.Outputs}} {
+		for i, port := range side.ports {
+			rows = append(rows, []string{fmt.Sprintf("%s%d", side.space, i), bufferText(port.Buffer), nameText(port.Name)})
+		}
+	}
+	d.table("ports", rows)
 }
 
 func (d *disassembler) kernels() {
-	if len(d.p.Kernels) == 0 {
-		return
-	}
-	d.printf("kernels\n")
 	rows := make([][]string, len(d.p.Kernels))
 	for i, k := range d.p.Kernels {
-		op := k.Op
+		op := nameText(k.Op)
 		if k.Attrs != "" {
-			op += " {" + k.Attrs + "}"
+			op += " " + attrsText(k.Attrs)
 		}
 		types := typeRow(k.In) + "-> " + strings.TrimSuffix(typeRow(k.Out), " ")
 		if k.InPlace != Absent {
 			types += fmt.Sprintf("  in place %d", k.InPlace)
 		}
-		rows[i] = []string{fmt.Sprintf("k%d", i), k.Unit, op, types}
+		rows[i] = []string{fmt.Sprintf("k%d", i), nameText(k.Unit), op, types}
 	}
-	d.columns(rows)
+	d.table("kernels", rows)
 }
 
 func typeRow(types []Type) string {
@@ -74,47 +98,71 @@ func typeRow(types []Type) string {
 }
 
 func (d *disassembler) buffers() {
-	if len(d.p.Buffers) == 0 {
-		return
-	}
-	d.printf("buffers\n")
-	digits := max(2, len(fmt.Sprintf("%x", d.p.Arena)))
+	digits := max(2, len(strconv.FormatInt(d.p.Arena, 16)))
 	rows := make([][]string, len(d.p.Buffers))
 	for i, b := range d.p.Buffers {
-		place := fmt.Sprintf("%s%d", b.Space, b.Slot)
-		if b.Space == ArenaSpace {
-			place = fmt.Sprintf("0x%0*x", digits, b.Offset)
+		rows[i] = []string{fmt.Sprintf("b%d", i), b.place(digits), strconv.FormatInt(b.Size, 10), b.Type.String()}
+		note := ""
+		if b.Name != "" {
+			note = nameText(b.Name)
 		}
-		note := b.Name
 		if b.Base >= 0 {
 			note += fmt.Sprintf("  views b%d", b.Base)
 		}
-		rows[i] = []string{fmt.Sprintf("b%d", i), place, fmt.Sprint(b.Size), b.Type.String(), note}
+		if note = strings.TrimSpace(note); note != "" {
+			rows[i] = append(rows[i], note)
+		}
 	}
-	d.columns(rows)
+	d.table("buffers", rows)
+}
+
+// place says where a buffer lies: input0, output1+0x40, 0x100.
+func (b *Buffer) place(digits int) string {
+	if b.Space == ArenaSpace && b.Slot == 0 {
+		return fmt.Sprintf("0x%0*x", digits, b.Offset)
+	}
+	text := fmt.Sprintf("%s%d", b.Space, b.Slot)
+	if b.Offset != 0 {
+		text += fmt.Sprintf("+0x%x", b.Offset)
+	}
+	return text
 }
 
 func (d *disassembler) weights() {
-	if len(d.p.Weights) == 0 {
-		return
-	}
-	d.printf("weights\n")
 	rows := make([][]string, len(d.p.Weights))
-	for i, w := range d.p.Weights {
-		kind := "param"
+	for i := range d.p.Weights {
+		w := &d.p.Weights[i]
+		rows[i] = []string{fmt.Sprintf("weight%d", i), "param", w.Type.String(), nameText(w.Name)}
 		if w.Data != nil {
-			kind = "const"
+			rows[i][1] = "const"
+			rows[i] = append(rows[i], "= "+d.values(w))
 		}
-		rows[i] = []string{fmt.Sprintf("weight%d", i), kind, w.Type.String(), w.Name}
 	}
-	d.columns(rows)
+	d.table("weights", rows)
 }
 
-// columns writes rows with each column as wide as its widest cell.
-func (d *disassembler) columns(rows [][]string) {
+// values writes the elements of a constant.
+func (d *disassembler) values(w *Weight) string {
+	if n, ok := w.Type.SizeBytes(); !ok || n != int64(len(w.Data)) {
+		return strconv.Quote(base64.StdEncoding.EncodeToString(w.Data)) // Verify refuses it
+	}
+	t := &tensor.T{DType: w.Type.DType, Shape: w.Type.Shape, Data: w.Data}
+	if d.opt.Elide > 0 && t.Len() > d.opt.Elide {
+		return "[...]"
+	}
+	return tensor.ValuesOf(t).String()
+}
+
+// table writes rows below a title, each column as wide as its widest cell. The
+// last cell of a row has no influence.
+func (d *disassembler) table(title string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	d.printf("%s\n", title)
 	var width []int
 	for _, row := range rows {
-		for i, cell := range row {
+		for i, cell := range row[:len(row)-1] {
 			if i == len(width) {
 				width = append(width, 0)
 			}
@@ -122,57 +170,70 @@ func (d *disassembler) columns(rows [][]string) {
 		}
 	}
 	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			fmt.Fprintf(&line, "  %-*s", width[i], cell)
+		last := len(row) - 1
+		for i, cell := range row[:last] {
+			d.printf("  %-*s", width[i], cell)
 		}
-		d.printf("%s\n", strings.TrimRight(line.String(), " "))
+		d.printf("  %s\n", row[last])
 	}
 }
 
 func (d *disassembler) function(i int) {
 	f := &d.p.Functions[i]
-	if i > 0 {
-		d.printf("body f%d  %s", i, f.Name)
-		if f.Frame >= 0 {
-			d.printf("  frame b%d", f.Frame)
+	if i == 0 {
+		for s := range f.Streams {
+			d.printf("code %s\n", nameText(f.Streams[s].Name))
+			d.stream(f.Streams[s].Code)
 		}
-		d.list("  reads", f.Reads)
-		d.list("  writes", f.Writes)
-		d.printf("\n")
+		return
 	}
+	d.printf("body f%d  %s", i, nameText(f.Name))
+	if f.Frame >= 0 {
+		d.printf("  frame b%d", f.Frame)
+	}
+	d.list("  reads", f.Reads)
+	d.list("  writes", f.Writes)
+	d.printf("\n")
 	for s := range f.Streams {
-		if i == 0 {
-			d.printf("code %s\n", f.Streams[s].Name)
-		}
-		d.stream(&f.Streams[s])
+		d.stream(f.Streams[s].Code)
 	}
 }
 
 func (d *disassembler) list(word string, buffers []int) {
-	if len(buffers) == 0 {
-		return
-	}
-	d.printf("%s", word)
-	for _, b := range buffers {
-		d.printf(" b%d", b)
+	if len(buffers) > 0 {
+		d.printf("%s%s", word, bufferRow(buffers))
 	}
 }
 
-func (d *disassembler) stream(s *Stream) {
-	if len(s.Code) == 0 {
-		return
+// stream writes the instructions of a stream, each with its offset in the code.
+func (d *disassembler) stream(code []Instr) {
+	offsets := offsetsOf(code)
+	digits := 2
+	if len(offsets) > 0 {
+		digits = max(2, len(strconv.FormatInt(int64(offsets[len(offsets)-1]), 16)))
 	}
-	start := d.offsets[&s.Code[0]]
-	digits := max(2, len(fmt.Sprintf("%x", d.offsets[&s.Code[len(s.Code)-1]]-start)))
-	for i := range s.Code {
-		in := &s.Code[i]
-		line := fmt.Sprintf("  %0*x  %s", digits, d.offsets[in]-start, d.instr(in))
-		if note := d.note(in); note != "" {
-			line = fmt.Sprintf("%-44s  // %s", line, note)
+	for i := range code {
+		in := &code[i]
+		line := fmt.Sprintf("  %0*x  %s", digits, offsets[i], d.instr(in))
+		if in.Op.hasSite() {
+			line = fmt.Sprintf("%-44s  t%d", line, in.Task)
+			if in.Pos != (diag.Loc{}) {
+				line += " " + placeText(in.Pos)
+			}
 		}
-		d.printf("%s\n", line)
+		d.printf("%s%s\n", line, d.note(in))
 	}
+}
+
+// offsetsOf says where in the encoded code each instruction begins.
+func offsetsOf(code []Instr) []int {
+	w := &writer{}
+	offsets := make([]int, len(code))
+	for i := range code {
+		offsets[i] = len(w.b)
+		w.instr(&code[i])
+	}
+	return offsets
 }
 
 // instr prints the operands that the row of the opcode has.
@@ -183,7 +244,7 @@ func (d *disassembler) instr(in *Instr) string {
 	for _, f := range opcodes[in.Op].fields {
 		switch f {
 		case fIndex:
-			fmt.Fprintf(&b, " %s%d", map[Opcode]string{Exec: "k", Wait: "e", Post: "e"}[in.Op], in.Index)
+			fmt.Fprintf(&b, " %s%d", opcodes[in.Op].table, in.Index)
 		case fOut, fOuts:
 			b.WriteString(bufferRow(in.Out))
 		case fIn, fIns:
@@ -207,45 +268,36 @@ func (d *disassembler) instr(in *Instr) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// span prints the range of a loop: 0..16, or 0.. when only the condition ends
-// it.
-func (in *Instr) span() string {
-	if in.To == Unbounded {
-		return fmt.Sprintf("%d..", in.From)
+func bufferText(b int) string {
+	if b == Absent {
+		return "_"
 	}
-	return fmt.Sprintf("%d..%d", in.From, in.To)
+	return "b" + strconv.Itoa(b)
 }
 
 func bufferRow(list []int) string {
 	var b strings.Builder
 	for _, i := range list {
-		if i == Absent {
-			b.WriteString(" _")
-			continue
-		}
-		fmt.Fprintf(&b, " b%d", i)
+		b.WriteByte(' ')
+		b.WriteString(bufferText(i))
 	}
 	return b.String()
 }
 
-// note names the values that an instruction makes, and its source.
+// note names the values that an instruction makes.
 func (d *disassembler) note(in *Instr) string {
-	var parts []string
 	made := in.Out
 	if len(in.Bodies) > 0 && in.Bodies[0] > 0 && in.Bodies[0] < len(d.p.Functions) {
 		made = d.p.Functions[in.Bodies[0]].Writes
 	}
+	text := ""
 	for _, b := range made {
 		if b >= 0 && b < len(d.p.Buffers) && d.p.Buffers[b].Name != "" {
-			parts = append(parts, d.p.Buffers[b].Name)
+			text += " " + nameText(d.p.Buffers[b].Name)
 		}
 	}
-	if in.Pos.Line > 0 {
-		place := fmt.Sprintf("%s:%d", in.Pos.File, in.Pos.Line)
-		if in.Pos.Col > 0 {
-			place += fmt.Sprintf(":%d", in.Pos.Col)
-		}
-		parts = append(parts, place)
+	if text == "" {
+		return ""
 	}
-	return strings.Join(parts, " ")
+	return "  //" + text
 }

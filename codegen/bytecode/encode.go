@@ -1,41 +1,48 @@
 package bytecode
 
 import (
+	"bytes"
 	"encoding/binary"
 
+	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// Encode writes the program in its compact form: a table of strings, a table
-// of types, then the tables of Program in order. Numbers are varints, signed
-// ones zigzag; an index that may be absent is written plus one. The same
-// program always gives the same bytes.
+// Encode writes the program as a file that holds nothing else. The same program
+// always gives the same bytes.
 func Encode(p *Program) []byte {
-	w := &writer{strings: map[string]int{}, types: map[string]int{}}
-	w.program(p)
-	out := binary.AppendUvarint(nil, Version)
-	out = binary.AppendUvarint(out, uint64(len(w.stringList)))
-	for _, s := range w.stringList {
-		out = appendBytes(out, []byte(s))
-	}
-	out = binary.AppendUvarint(out, uint64(len(w.typeList)))
-	for _, t := range w.typeList {
-		out = appendType(out, t)
-	}
-	return append(out, w.b...)
+	var b bytes.Buffer
+	_, _ = (&File{Program: p}).WriteTo(&b) // a Buffer does not fail
+	return b.Bytes()
 }
 
-// A writer gathers the body, and strings and types in order of first use.
+// A writer makes one section: a table of strings, a table of types, both in
+// order of first use, then what refers to them. Numbers are varints, signed
+// ones zigzag; an index that may be absent is written plus one.
 type writer struct {
 	b          []byte
 	strings    map[string]int
 	stringList []string
 	types      map[string]int
 	typeList   []Type
-	offsets    map[*Instr]int // where each instruction begins; nil: not wanted
 }
 
-func appendBytes(b, s []byte) []byte {
+// pack makes a section of what write writes.
+func pack(write func(*writer)) [][]byte {
+	w := &writer{strings: map[string]int{}, types: map[string]int{}}
+	write(w)
+	head := binary.AppendUvarint(nil, uint64(len(w.stringList)))
+	for _, s := range w.stringList {
+		head = appendBytes(head, s)
+	}
+	head = binary.AppendUvarint(head, uint64(len(w.typeList)))
+	for _, t := range w.typeList {
+		head = appendType(head, t)
+	}
+	return [][]byte{append(head, w.b...)}
+}
+
+func appendBytes(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
@@ -51,22 +58,25 @@ func (w *writer) uint(n int64) { w.b = binary.AppendUvarint(w.b, uint64(n)) }
 func (w *writer) int(n int64)  { w.b = binary.AppendVarint(w.b, n) }
 func (w *writer) index(i int)  { w.uint(int64(i) + 1) }
 
-func (w *writer) string(s string) {
+func (w *writer) string(s string) { w.uint(int64(w.stringIndex(s))) }
+
+func (w *writer) stringIndex(s string) int {
 	i, ok := w.strings[s]
 	if !ok {
 		i = len(w.stringList)
 		w.strings[s] = i
 		w.stringList = append(w.stringList, s)
 	}
-	w.uint(int64(i))
+	return i
 }
 
 func (w *writer) typ(t Type) {
-	key := string(appendType(nil, t))
-	i, ok := w.types[key]
+	var buf [32]byte
+	key := appendType(buf[:0], t)
+	i, ok := w.types[string(key)]
 	if !ok {
 		i = len(w.typeList)
-		w.types[key] = i
+		w.types[string(key)] = i
 		w.typeList = append(w.typeList, t)
 	}
 	w.uint(int64(i))
@@ -100,13 +110,11 @@ func (w *writer) program(p *Program) {
 	w.uint(p.Arena)
 	w.uint(p.Align)
 	w.uint(int64(p.Events))
-	each(w, p.Kernels, w.kernel)
-	each(w, p.Buffers, w.buffer)
-	each(w, p.Weights, w.weight)
 	each(w, p.Inputs, w.port)
 	each(w, p.Outputs, w.port)
-	each(w, p.Functions, w.function)
 }
+
+func (w *writer) port(p *Port) { w.string(p.Name); w.index(p.Buffer) }
 
 func (w *writer) kernel(k *Kernel) {
 	w.string(k.Op)
@@ -127,32 +135,45 @@ func (w *writer) buffer(b *Buffer) {
 	w.string(b.Name)
 }
 
-// weight writes a constant's bytes in place. Their length follows from the
-// type, so a flag is enough.
+// weight says of a constant that it is one: its bytes are in the section of data.
 func (w *writer) weight(x *Weight) {
 	w.string(x.Name)
 	w.typ(x.Type)
-	if x.Data == nil {
-		w.b = append(w.b, 0)
-		return
+	kind := byte(0)
+	if x.Data != nil {
+		kind = 1
 	}
-	w.b = append(append(w.b, 1), x.Data...)
+	w.b = append(w.b, kind)
 }
 
-func (w *writer) port(p *Port) { w.string(p.Name); w.index(p.Buffer) }
+// code writes the streams of the program, then the bodies.
+func (w *writer) code(fs []Function) {
+	each(w, fs[0].Streams, func(s *Stream) { w.string(s.Name); w.block(s.Code) })
+	each(w, fs[1:], func(f *Function) {
+		w.string(f.Name)
+		w.index(f.Frame)
+		w.indexes(f.Reads)
+		w.indexes(f.Writes)
+		w.block(f.Streams[0].Code)
+	})
+}
 
-func (w *writer) function(f *Function) {
-	w.string(f.Name)
-	w.index(f.Frame)
-	w.indexes(f.Reads)
-	w.indexes(f.Writes)
-	each(w, f.Streams, func(s *Stream) { w.string(s.Name); each(w, s.Code, w.instr) })
+// block writes the instructions of one stream: their number, the bytes that they
+// take, then themselves.
+func (w *writer) block(code []Instr) {
+	w.uint(int64(len(code)))
+	outer := w.b
+	w.b = nil
+	for i := range code {
+		w.instr(&code[i])
+	}
+	inner := w.b
+	w.b = outer
+	w.uint(int64(len(inner)))
+	w.b = append(w.b, inner...)
 }
 
 func (w *writer) instr(in *Instr) {
-	if w.offsets != nil {
-		w.offsets[in] = len(w.b)
-	}
 	w.b = append(w.b, byte(in.Op))
 	body := 0
 	for _, f := range opcodes[in.Op].fields {
@@ -179,10 +200,21 @@ func (w *writer) instr(in *Instr) {
 			w.int(in.To)
 		case fSite:
 			w.index(in.Task)
-			w.string(in.Pos.File)
-			w.uint(int64(in.Pos.Line))
-			w.uint(int64(in.Pos.Col))
 		}
+	}
+}
+
+// source writes where the instructions come from, each as the difference to the
+// one before.
+func (w *writer) source(p *Program) {
+	file := 0
+	var last diag.Loc
+	for in := range p.sites() {
+		next := w.stringIndex(in.Pos.File)
+		w.int(int64(next - file))
+		w.int(int64(in.Pos.Line - last.Line))
+		w.int(int64(in.Pos.Col - last.Col))
+		file, last = next, in.Pos
 	}
 }
 

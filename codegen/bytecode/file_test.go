@@ -2,8 +2,6 @@ package bytecode_test
 
 import (
 	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -82,18 +80,28 @@ func TestDamagedFile(t *testing.T) {
 	wantBad(t, err, "after its last section")
 }
 
+func damage(data []byte, at int) []byte {
+	data = bytes.Clone(data)
+	data[at] ^= 1
+	return data
+}
+
+// withoutProgram is a file whose section of kernels belongs to nothing.
+func withoutProgram(t *testing.T) []byte {
+	f := sample(t)
+	f.IR = ""
+	data := encodeFile(t, f)
+	clear(data[sectionAt(t, data, "program"):sectionAt(t, data, "kernels")])
+	copy(data[16+28:], "ir\x00\x00\x00\x00\x00\x00")
+	return mend(data)
+}
+
 func TestFileErrors(t *testing.T) {
 	data := encodeFile(t, sample(t))
 	change := func(edit func([]byte)) []byte {
 		b := bytes.Clone(data)
 		edit(b)
-		// The head's checksum is made good again, so that what lies behind it is
-		// reached.
-		end := 16 + 28*int(binary.LittleEndian.Uint32(b[12:]))
-		if end+4 <= len(b) {
-			binary.LittleEndian.PutUint32(b[end:], crc32.Checksum(b[:end], crc32.MakeTable(crc32.Castagnoli)))
-		}
-		return b
+		return mend(b)
 	}
 	for _, c := range []struct {
 		name, want string
@@ -103,10 +111,13 @@ func TestFileErrors(t *testing.T) {
 		{"other format", "no compiled program", []byte("\x89PNG and then some more bytes")},
 		{"version", "version 7", change(func(b []byte) { b[8] = 7 })},
 		{"section unknown", `a section "nova", which this program does not know`, change(func(b []byte) { copy(b[16:], "nova") })},
-		{"too many sections", "names 9 sections", change(func(b []byte) { b[12] = 9 })},
+		{"too many sections", "names 11 sections", change(func(b []byte) { b[12] = 11 })},
 		{"section moved", "begins at byte", change(func(b []byte) { b[24]++ })},
 		{"section beyond the end", "cut off in section", change(func(b []byte) { b[16+8+8+6] = 1 })},
-		{"section damaged", `section "meta" is damaged`, change(func(b []byte) { b[16+24] ^= 1 })},
+		{"section damaged", `section "meta" is damaged`, damage(data, sectionAt(t, data, "meta"))},
+		{"data damaged", `section "data" is damaged`, damage(data, sectionAt(t, data, "data"))},
+		{"a section twice", `section "meta" is there twice, or not in its place`, change(func(b []byte) { copy(b[16+28:], "meta\x00\x00\x00\x00") })},
+		{"no program", `a section "kernels", but no program`, withoutProgram(t)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := bytecode.Read(c.data)

@@ -57,27 +57,35 @@ const (
 	fBody          // one function
 	fOptBody       // one function or none
 	fRange         // From and To
-	fSite          // Task and Pos
+	fSite          // Task; Pos is kept apart
 )
 
-// opcodes is the instruction set: encoder, decoder, disassembler and verifier
-// read the operands of each instruction off its row.
+// opcodes is the instruction set: encoder, decoder, disassembler, assembler and
+// verifier read the operands of each instruction off its row. table is the letter
+// of what Index is an index of.
 var opcodes = [...]struct {
 	name   string
+	table  string
 	fields []field
 }{
-	End:    {"end", nil},
-	Exec:   {"exec", []field{fIndex, fOuts, fIns, fSite}},
-	Copy:   {"copy", []field{fOut, fIn, fSite}},
-	Row:    {"row", []field{fOut, fIn, fSite}},
-	Wait:   {"wait", []field{fIndex}},
-	Post:   {"post", []field{fIndex}},
-	Branch: {"branch", []field{fIn, fBody, fBody, fSite}},
-	Loop:   {"loop", []field{fOut, fRange, fBody, fOptBody, fIfCond, fSite}},
-	Call:   {"call", []field{fBody, fSite}},
+	End:    {"end", "", nil},
+	Exec:   {"exec", "k", []field{fIndex, fOuts, fIns, fSite}},
+	Copy:   {"copy", "", []field{fOut, fIn, fSite}},
+	Row:    {"row", "", []field{fOut, fIn, fSite}},
+	Wait:   {"wait", "e", []field{fIndex}},
+	Post:   {"post", "e", []field{fIndex}},
+	Branch: {"branch", "", []field{fIn, fBody, fBody, fSite}},
+	Loop:   {"loop", "", []field{fOut, fRange, fBody, fOptBody, fIfCond, fSite}},
+	Call:   {"call", "", []field{fBody, fSite}},
 }
 
 func (op Opcode) String() string { return opcodes[op].name }
+
+// hasSite reports whether instructions of an opcode come from a task and a line.
+func (op Opcode) hasSite() bool {
+	fields := opcodes[op].fields
+	return len(fields) > 0 && fields[len(fields)-1] == fSite
+}
 
 // Rounds is how often the body of a bounded loop runs.
 func (in *Instr) Rounds() int64 {

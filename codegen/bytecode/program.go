@@ -2,6 +2,7 @@ package bytecode
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // Version is the version of the format that this package writes and reads.
-const Version = 1
+const Version = 2
 
 // Limits on programs that come from files. They are far above what the
 // compiler makes, and keep every sum of sizes inside an int64.
@@ -101,9 +102,10 @@ type Port struct {
 	Buffer int
 }
 
-// A Function is code. The program has streams; a body has exactly one, writes
-// nothing but its frame and Writes, and reads nothing but these and Reads, so
-// that each function can be checked by itself.
+// A Function is code. The program has streams, its own name, and no other
+// field; a body has exactly one stream, which bears its name, writes nothing
+// but its frame and Writes, and reads nothing but these and Reads, so that each
+// function can be checked by itself.
 type Function struct {
 	Name    string
 	Frame   int   // the buffer in which the body's own buffers lie; -1: none
@@ -144,6 +146,31 @@ func (t Type) String() string {
 		parts[i] = strconv.Itoa(n)
 	}
 	return t.DType.String() + "[" + strings.Join(parts, ",") + "]"
+}
+
+// sites walks through the instructions that come from somewhere, function by
+// function and stream by stream.
+func (p *Program) sites() iter.Seq[*Instr] {
+	return func(yield func(*Instr) bool) {
+		for i := range p.Functions {
+			for s := range p.Functions[i].Streams {
+				code := p.Functions[i].Streams[s].Code
+				for k := range code {
+					if code[k].Op.hasSite() && !yield(&code[k]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Strip forgets where the instructions come from: a smaller file, and errors of
+// runs that name no source line.
+func (p *Program) Strip() {
+	for in := range p.sites() {
+		in.Pos = diag.Loc{}
+	}
 }
 
 // root is the buffer whose memory b is.

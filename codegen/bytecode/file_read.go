@@ -1,0 +1,150 @@
+package bytecode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+)
+
+// Open maps a file into memory and reads it. Tensors share that memory, and all
+// processes that open the file share it too, until Close. The bytes of weights
+// and constants are not looked at, so that opening takes no longer for a large
+// model; Check does that. The error of a file that is not in order is a
+// *diag.Diagnostic of code bad-bytecode.
+func Open(path string) (*File, error) {
+	data, unmap, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(data)
+	if err != nil {
+		_ = unmap() // the other error tells more
+		return nil, err
+	}
+	f.close = unmap
+	return f, nil
+}
+
+// Close gives a mapped file back. Its weights must not be used any more.
+func (f *File) Close() error {
+	if f.close == nil {
+		return nil
+	}
+	unmap := f.close
+	f.close = nil
+	return unmap()
+}
+
+// Read reads a file from bytes, which it goes on to share, and checks it.
+func Read(data []byte) (*File, error) {
+	f, err := read(data)
+	if err == nil {
+		err = f.Check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Check reads the bytes of all weights and constants of a file that was opened,
+// and compares their checksum. All else was checked when it was opened.
+func (f *File) Check() error {
+	if crc32.Checksum(f.data, castagnoli) != f.dataSum {
+		return damaged(dataSection)
+	}
+	return nil
+}
+
+func damaged(section string) error {
+	return badFile("section %q is damaged: its checksum differs", section)
+}
+
+// read reads all but the data.
+func read(data []byte) (*File, error) {
+	rows, at, err := readHead(data)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{}
+	next := 0 // in the table of sections
+	for ; len(rows) > 0; rows = rows[sectionSize:] {
+		s, body, end, err := f.find(data, rows[:sectionSize], at, next)
+		if err != nil {
+			return nil, err
+		}
+		if err := sections[s].read(f, body); err != nil {
+			return nil, err
+		}
+		at, next = end, s+1
+	}
+	if f.data == nil {
+		if err := f.readData(nil); err != nil {
+			return nil, err
+		}
+	}
+	if size := int64(len(data)); size > padded(at, fileAlign) || !allZero(data[min(at, size):]) {
+		return nil, badFile("the file has %d bytes after its last section", size-at)
+	}
+	return f, nil
+}
+
+// readHead returns the table of sections, and where it ends.
+func readHead(data []byte) (rows []byte, end int64, err error) {
+	head := len(magic) + 8
+	switch {
+	case len(data) < head:
+		return nil, 0, badFile("the file is cut off, or no compiled program: it has only %d bytes", len(data))
+	case string(data[:len(magic)]) != magic:
+		return nil, 0, badFile("the file is no compiled program: it does not begin with the mark of a .npuc")
+	}
+	if v := binary.LittleEndian.Uint32(data[len(magic):]); v != Version {
+		return nil, 0, badFile("the file has version %d, and this program reads version %d: build it again", v, Version)
+	}
+	n := binary.LittleEndian.Uint32(data[len(magic)+4:])
+	if n > uint32(len(sections)) {
+		return nil, 0, badFile("the file names %d sections where there are %d kinds", n, len(sections))
+	}
+	size := head + int(n)*sectionSize
+	if len(data) < size+4 {
+		return nil, 0, badFile("the file is cut off in its table of sections")
+	}
+	if crc32.Checksum(data[:size], castagnoli) != binary.LittleEndian.Uint32(data[size:]) {
+		return nil, 0, badFile("the head of the file is damaged: its checksum differs")
+	}
+	return data[head:size], int64(size) + 4, nil
+}
+
+// find returns the section of one row of the file's table: which it is, its
+// bytes, and where it ends. Sections lie in the order of our table, from row next
+// on, each at the first multiple of its alignment behind at.
+func (f *File) find(data, row []byte, at int64, next int) (s int, body []byte, end int64, err error) {
+	name := string(bytes.TrimRight(row[:8], "\x00"))
+	offset := binary.LittleEndian.Uint64(row[8:])
+	length := binary.LittleEndian.Uint64(row[16:])
+	sum := binary.LittleEndian.Uint32(row[24:])
+	size := uint64(len(data))
+	s = slices.IndexFunc(sections, func(s section) bool { return s.name == name })
+	switch start := padded(at, alignOf(name)); {
+	case s < 0:
+		return 0, nil, 0, badFile("the file has a section %q, which this program does not know", name)
+	case s < next:
+		return 0, nil, 0, badFile("section %q is there twice, or not in its place", name)
+	case offset != uint64(start):
+		return 0, nil, 0, badFile("section %q begins at byte %d, not at %d", name, offset, start)
+	case offset > size || length > size-offset:
+		return 0, nil, 0, badFile("the file is cut off in section %q", name)
+	case !allZero(data[at:offset]):
+		return 0, nil, 0, badFile("there is something before section %q", name)
+	}
+	body = data[offset : offset+length : offset+length]
+	if name == dataSection {
+		f.data, f.dataSum = body, sum
+	} else if crc32.Checksum(body, castagnoli) != sum {
+		return 0, nil, 0, damaged(name)
+	}
+	return s, body, int64(offset + length), nil
+}
+
+func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
