@@ -8,6 +8,7 @@ import (
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/passes"
 	"github.com/npulang/npu/passes/rewrite"
+	"github.com/npulang/npu/vm"
 )
 
 // CrossCheck proves one program against itself: the IR of the chosen graph is
@@ -18,7 +19,7 @@ import (
 //
 // Then it is planned anew with the planner's options of each of plans (Mapping,
 // Streams, StreamStrategy, MemoryMode, Align, Keep, PlanEffort, MaxDims), and run
-// once more: what a program computes depends on no plan, not even by a bit.
+// once more by several workers, with memory that is not in use full of NaN: what a program computes depends on no plan, not even by a bit.
 func CrossCheck(src Source, opts Options, seed uint64, plans ...Options) error {
 	c, err := load(src, opts)
 	if err != nil {
@@ -75,8 +76,12 @@ func (p *Program) replanned(o *Options) *Program {
 	q.opts.Mapping, q.opts.Streams, q.opts.StreamStrategy = o.Mapping, o.Streams, o.StreamStrategy
 	q.opts.MemoryMode, q.opts.Align, q.opts.Keep = o.MemoryMode, o.Align, o.Keep
 	q.opts.PlanEffort, q.opts.MaxDims = o.PlanEffort, o.MaxDims
+	q.plans.poison, q.plans.workers = true, vm.NewWorkers(checkWorkers)
 	return q
 }
+
+// checkWorkers is more than one worker even where there is one processor.
+const checkWorkers = 3
 
 // runOnce runs a program that holds nothing but its plans.
 func (p *Program) runOnce(args []*Tensor) ([]*Tensor, error) {

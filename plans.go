@@ -29,6 +29,7 @@ const (
 type planCache struct {
 	memory  vm.Memory
 	workers *vm.Workers // nil before there is a plan
+	poison  bool        // memory that is not in use is filled with NaN
 
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
@@ -251,7 +252,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // plan makes the machine for a binding: from the bytecode of a compiled file
 // where there is one, else by lowering.
 func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
-	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers()}
+	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(), Poison: p.plans.poison}
 	code := p.compiled
 	if code == nil {
 		var err error
