@@ -52,15 +52,19 @@ func (m *matching) join(a, b int32) { m.next[a], m.before[b] = b, a }
 // critical joins tasks that are each other's longest way on and back.
 func (m *matching) critical() {
 	head, tail := m.heads(), m.tails()
+	back := filled(m.n) // by task: the need with the longest way to it
 	for t := range int32(m.n) {
-		if on := m.longest(m.readers(t), tail); on >= 0 && m.longest(m.reads(on), head) == t && m.pin[t] == m.pin[on] {
+		back[t] = largestOf(m.reads(t), head)
+	}
+	for t := range int32(m.n) {
+		if on := largestOf(m.readers(t), tail); on >= 0 && back[on] == t && m.pin[t] == m.pin[on] {
 			m.join(t, on)
 		}
 	}
 }
 
-// longest is the first task of a list with the largest number; -1: none.
-func (m *matching) longest(list []int32, number []int64) int32 {
+// largestOf is the first task of a list with the largest number; -1: none.
+func largestOf(list []int32, number []int64) int32 {
 	best := int32(-1)
 	for _, t := range list {
 		if best < 0 || number[t] > number[best] {

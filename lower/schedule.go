@@ -55,12 +55,13 @@ func (s *simulator) run(stream []int32, count int) int64 {
 	makespan := int64(0)
 	for range s.n {
 		best, at := -1, int64(0)
+		worker := s.worker()
 		for i := range s.heads {
 			h := &s.heads[i]
 			if h.task < 0 || !s.ready(h, int32(i), stream) {
 				continue
 			}
-			t := max(h.free, h.ready, s.freed(h.task))
+			t := max(h.free, h.ready, worker, s.freed(h.task))
 			if best < 0 || t < at || t == at && h.task < s.heads[best].task {
 				best, at = i, t
 			}
@@ -125,10 +126,18 @@ func (s *simulator) ready(h *head, k int32, stream []int32) bool {
 	return true
 }
 
-// freed is when all that a task occupies is free.
+// worker is when some worker is free.
+func (s *simulator) worker() int64 {
+	if s.workers == nil {
+		return 0
+	}
+	return slices.Min(s.workers)
+}
+
+// freed is when the units that a task occupies are free.
 func (s *simulator) freed(t int32) (at int64) {
 	if s.workers != nil {
-		return slices.Min(s.workers)
+		return 0
 	}
 	for u := range s.units {
 		if s.tasks[t].occupies.has(ir.Unit(u)) {

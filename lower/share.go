@@ -82,7 +82,7 @@ func (s *sharing) best(path int32, r readiness) (best seat) {
 	for k := s.from; k < len(s.lines); k++ {
 		l := &s.lines[k]
 		x := seat{k, max(l.free+l.rest, r.on(int32(k))), l.load + s.work[path], s.fair}
-		if k == s.from || s.row.better(&x, &best) {
+		if k == s.from || s.row.better(x, best) {
 			best = x
 		}
 	}

@@ -5,7 +5,7 @@ type strategist struct {
 	name Strategy
 	doc  string
 	// better compares two streams for a path that is about to begin.
-	better func(a, b *seat) bool
+	better func(a, b seat) bool
 	// slack is by how many parts in a thousand a plan may take longer than the
 	// best one if it has fewer streams.
 	slack int64
@@ -25,15 +25,15 @@ type seat struct {
 	share  int64 // the work of a stream if all had the same
 }
 
-func sooner(a, b *seat) bool {
+func sooner(a, b seat) bool {
 	return a.begin < b.begin || a.begin == b.begin && a.load < b.load
 }
 
-func lighter(a, b *seat) bool {
+func lighter(a, b seat) bool {
 	return a.load < b.load || a.load == b.load && a.begin < b.begin
 }
 
-func fair(a, b *seat) bool {
+func fair(a, b seat) bool {
 	if a.full() != b.full() {
 		return b.full()
 	}
@@ -43,7 +43,7 @@ func fair(a, b *seat) bool {
 	return sooner(a, b)
 }
 
-func (s *seat) full() bool { return s.load > s.share+s.share/4 }
+func (s seat) full() bool { return s.load > s.share+s.share/4 }
 
 // strategist finds the rule of a name; nil if there is none.
 func (s Strategy) strategist() *strategist {

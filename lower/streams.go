@@ -100,7 +100,7 @@ func (a *assigner) choose() {
 		span   int64
 	}
 	var tries []try
-	best := int64(0)
+	best, bound := int64(0), a.bound()
 	for c := 1; ; c = min(more(c), most) {
 		stream := a.share(named + c)
 		t := try{stream, named + c, a.sim.run(stream, named+c)}
@@ -108,7 +108,7 @@ func (a *assigner) choose() {
 		if c == 1 || t.span < best {
 			best = t.span
 		}
-		if c == most || best <= a.bound() {
+		if c == most || best <= bound {
 			break
 		}
 	}
@@ -121,9 +121,14 @@ func (a *assigner) choose() {
 	a.merge(a.allowed(best))
 }
 
-// more is the number of streams to try after c: each of the small ones, then in
-// steps of a quarter, since merging finds what lies between.
-func more(c int) int { return c + max(c/4, 1) }
+// more is the number of streams to try after c: each of the small ones, then twice
+// as many, since merging finds what lies between.
+func more(c int) int {
+	if c < 4 {
+		return c + 1
+	}
+	return 2 * c
+}
 
 // allowed is how long a plan with fewer streams may take.
 func (a *assigner) allowed(best int64) int64 { return best + best/1000*a.row.slack }
@@ -149,8 +154,8 @@ func (a *assigner) bound() int64 {
 }
 
 // maxMerging bounds the work of trying to merge streams, in looks of the
-// simulation at a stream: fractions of a second.
-const maxMerging = 20_000_000
+// simulation at a stream: a fraction of a second.
+const maxMerging = 5_000_000
 
 // merge puts two streams together as long as the plan ends in time, and as there
 // is work left to try it.
