@@ -74,14 +74,13 @@ func (p *prepared) is(op *ir.Op, inputs []*DeviceTensor, attrs []Attr) bool {
 
 func sameType(a, b *tensor.T) bool { return a.DType == b.DType && slices.Equal(a.Shape, b.Shape) }
 
-// A key is FNV-1a over what makes a call.
+// A key is a hash of what makes a call: FNV-1a, by words instead of bytes, with
+// their high bits folded in.
 type key uint64
 
 func (k *key) add(n uint64) {
-	for range 8 {
-		*k = (*k ^ key(n&0xff)) * 1099511628211
-		n >>= 8
-	}
+	*k = (*k ^ key(n)) * 1099511628211
+	*k ^= *k >> 32
 }
 
 func keyOf(op *ir.Op, inputs []*DeviceTensor, attrs []Attr) uint64 {
@@ -149,6 +148,15 @@ func (p *prepared) selectKernel() error {
 	}
 	p.name = p.kernel.NameFor(p.op)
 	return nil
+}
+
+// unit is the hardware unit of a device that does the call: the row's, but a cube
+// does only the dtypes that it multiplies, and leaves others to the vector unit.
+func (p *prepared) unit(row *Device) string {
+	if p.op.Unit == ir.Cube && len(p.in) > 0 && !row.Multiplies(p.in[0].DType.String()) {
+		return ir.Vector.String()
+	}
+	return p.op.Unit.String()
 }
 
 // findOperator looks an operator up by its name, in any mixture of upper and

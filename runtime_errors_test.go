@@ -23,7 +23,7 @@ func fail[T any](_ T, err error) error { return err }
 func TestRuntimeErrors(t *testing.T) {
 	cpu := must(npu.FindDevice("cpu"))
 	small := *cpu
-	small.Name, small.Streams, small.Events, small.Memory = "small", 1, 1, 1<<20
+	small.Name, small.Streams, small.DefaultStreams, small.Events, small.Memory = "small", 1, 1, 1, 1<<20
 	rt := newRuntime(t, npu.RuntimeOptions{Devices: []*npu.Device{cpu, &small}, MaxMemory: 64 << 20, CheckOrder: true})
 	other := newRuntime(t, npu.RuntimeOptions{})
 	matrix := func(d npu.DType, shape ...int) *npu.DeviceTensor { return must(rt.NewTensor(d, shape...)) }

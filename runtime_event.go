@@ -2,7 +2,6 @@ package npu
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,8 +119,7 @@ func (s *Stream) Wait(e *Event) error {
 	if r == nil || r.stream == s {
 		return located(s.failure())
 	}
-	note := fmt.Sprintf("stream %s of device %s waited for an event behind it", s.name, s.dev.row.Name)
-	err := s.submit(&job{what: "Wait", note: note, site: here(), do: func(s *Stream) error {
+	err := s.submit(&job{what: "Wait", waits: true, site: here(), do: func(s *Stream) error {
 		select {
 		case <-r.done:
 			return r.err

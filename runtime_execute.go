@@ -123,10 +123,17 @@ func (rt *Runtime) ExecuteBatch(ops []Operation) ([]Execution, error) {
 			err = failed
 		}
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		return done, nil
 	}
-	return done, nil
+	for i, e := range done {
+		if e.Op != "" && launches[i].w.made {
+			for _, t := range e.Outputs {
+				_ = t.Free() // the caller does not get it
+			}
+		}
+	}
+	return nil, err
 }
 
 // ExecuteBatch submits operations to the stream in their order. All are checked
@@ -350,6 +357,7 @@ func (w *work) run(s *Stream) error {
 		}
 		s.out = append(s.out, &t.t)
 	}
+	s.budget.Reset(0) // an operator that failed may not have given back all
 	s.call = *w.p.call
 	s.call.Budget, s.call.Into = &s.budget, s.out
 	if err := w.p.kernel.Run(&s.call, s.out, s.in); err != nil {
@@ -389,7 +397,7 @@ func (w *work) clone() *work {
 
 func (w *work) execution() Execution {
 	return Execution{
-		Op: w.p.op.Name, Kernel: w.p.name, Kind: w.p.kernel.Kind.String(), Unit: w.p.op.Unit.String(),
+		Op: w.p.op.Name, Kernel: w.p.name, Kind: w.p.kernel.Kind.String(), Unit: w.p.unit(w.s.dev.row),
 		Device: w.s.dev.row.Name, Outputs: w.outputs, Times: w.times,
 	}
 }

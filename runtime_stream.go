@@ -50,7 +50,7 @@ const maxQueued = 1024
 // A job is one piece of work on a stream.
 type job struct {
 	what  string // for messages: the operator, Copy
-	note  string // the note of its errors; empty: which stream it is on
+	waits bool   // it waits for another stream, whose error it passes on
 	site  *site
 	do    func(*Stream) error
 	hold  []*DeviceTensor
@@ -244,11 +244,11 @@ func (s *Stream) wrap(j *job, err error) error {
 	if d.Loc.Line == 0 {
 		d.Loc = j.site.loc()
 	}
-	note := j.note
-	if note == "" {
-		note = fmt.Sprintf("on stream %s of device %s", s.name, s.dev.row.Name)
+	note := "on stream %s of device %s"
+	if j.waits {
+		note = "stream %s of device %s waited for an event behind it"
 	}
-	d.Notes = append(slices.Clone(d.Notes), note)
+	d.Notes = append(slices.Clone(d.Notes), fmt.Sprintf(note, s.name, s.dev.row.Name))
 	return Diagnostics{&d}
 }
 
@@ -272,6 +272,35 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 		return located(err)
 	}
 	return r.wait(ctx, s.rt)
+}
+
+// Synchronize waits until all is done that was submitted to any stream before. It
+// returns the first error of a stream, the default streams' first, or that of the
+// context.
+func (rt *Runtime) Synchronize(ctx context.Context) error {
+	if err := rt.check("Synchronize"); err != nil {
+		return err
+	}
+	rt.mu.Lock()
+	streams := slices.Clone(rt.streams)
+	rt.mu.Unlock()
+	var first error
+	for _, s := range streams {
+		err := s.Synchronize(ctx)
+		if s.isClosed() {
+			continue // meanwhile: its work is done
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (s *Stream) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // isQuiet reports whether nothing runs and nothing is queued.

@@ -12,7 +12,8 @@ import (
 	"github.com/npulang/npu/vm/pool"
 )
 
-// A DeviceTensor is a dense, row-major tensor in the memory of a device.
+// A DeviceTensor is a dense, row-major tensor in the memory of a device. It takes
+// its memory until Free, or until the runtime is closed.
 type DeviceTensor struct {
 	rt    *Runtime
 	dev   *board
@@ -91,7 +92,7 @@ func (d *DeviceTensor) DataPtr() unsafe.Pointer {
 }
 
 // Host views the tensor's memory without a copy, where the device's memory is the
-// host's (a row without memory_bytes, such as the cpu's). The view must not be
+// host's (the cpu's). The view must not be
 // used after Free, nor while a stream works on the tensor: synchronize with it
 // first.
 func (d *DeviceTensor) Host() (*Tensor, error) {
@@ -101,7 +102,7 @@ func (d *DeviceTensor) Host() (*Tensor, error) {
 	if d.state.Load()&isFreed != 0 {
 		return nil, at(faults("use-after-free", "Host", "%s is freed", d.called("the tensor")))
 	}
-	if d.dev.row.Memory > 0 {
+	if !d.dev.row.Host() {
 		ds := faults("wrong-arguments", "Host", "device %s has memory of its own", d.dev.row.Name)
 		ds[0].Helps = []string{"copy the tensor with Download"}
 		return nil, at(ds)

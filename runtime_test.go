@@ -179,7 +179,7 @@ func TestDevices(t *testing.T) {
 		}
 		d := must(rt.NewTensor(npu.F32, 2))
 		host, err := d.Host()
-		if (err == nil) != (row.Memory == 0) {
+		if (err == nil) != row.Host() {
 			t.Errorf("%s: view: %v", row.Name, err)
 		}
 		if err == nil {
@@ -192,7 +192,20 @@ func TestDevices(t *testing.T) {
 			t.Errorf("%s: ran on %s", row.Name, r.Device)
 		}
 	}
+	// A cube that has no f32 leaves it to the vector unit.
+	for _, c := range []struct {
+		device string
+		dtype  npu.DType
+		unit   string
+	}{{"ascend910a", npu.F16, "cube"}, {"ascend910a", npu.F32, "vector"}, {"ascend910b1", npu.F32, "cube"}, {"cpu", npu.F32, "cube"}} {
+		must(0, rt.SetDevice(slices.IndexFunc(rt.Devices(), func(d *npu.Device) bool { return d.Name == c.device })))
+		m := must(rt.NewTensor(c.dtype, 2, 2))
+		if r := must(rt.Execute("matmul", tensors{m, m}, nil)); r.Unit != c.unit {
+			t.Errorf("%s multiplies %v on the %s unit", c.device, c.dtype, r.Unit)
+		}
+	}
 	// From one device to another.
+	must(0, rt.SetDevice(1))
 	far := must(rt.Upload(npu.FromSlice([]int{2}, []float32{1, 2})))
 	if err := rt.SetDevice(0); err != nil {
 		t.Fatal(err)
@@ -281,7 +294,7 @@ func TestStickyErrors(t *testing.T) {
 	_, err = skipped.Wait(ctx)
 	show("work behind it", err)
 	show("the stream", s.Synchronize(ctx))
-	show("again", s.Synchronize(ctx))
+	show("all streams", rt.Synchronize(ctx))
 	show("its event", e.Synchronize(ctx))
 	_, err = behind.Wait(ctx)
 	show("work of a stream that waits for it", err)
@@ -442,7 +455,7 @@ func TestLongQueue(t *testing.T) {
 	for range 5000 {
 		must(s.Execute("add", tensors{x, one}, tensors{x}))
 	}
-	must(0, s.Synchronize(context.Background()))
+	must(0, rt.Synchronize(context.Background()))
 	if got := values(t, rt, x); got[0] != 5000 {
 		t.Errorf("%v of 5000", got)
 	}
@@ -462,6 +475,16 @@ func TestBatch(t *testing.T) {
 	launches := must(must(rt.NewStream()).ExecuteBatch([]npu.Operation{{Op: "neg", Inputs: tensors{a}}, {Op: "abs", Inputs: tensors{c}}}))
 	for _, l := range launches {
 		must(l.Wait(context.Background()))
+	}
+	// One that fails when it runs: what the others made is given back.
+	before := rt.MemoryPool().Info().Used
+	in := broken(rt)
+	if _, err := rt.ExecuteBatch([]npu.Operation{{Op: "neg", Inputs: tensors{a}}, {Op: "gather", Inputs: in}, {Op: "neg", Inputs: tensors{a}}}); err == nil {
+		t.Error("a wrong index is accepted")
+	}
+	must(0, errors.Join(in[0].Free(), in[1].Free()))
+	if n := rt.MemoryPool().Info().Used - before; n != 0 {
+		t.Errorf("%d bytes are left", n)
 	}
 	// A mistake in the last one: nothing has run.
 	_, err := rt.ExecuteBatch([]npu.Operation{{Op: "neg", Inputs: tensors{c}, Outputs: tensors{c}}, {Op: "neg", Inputs: tensors{c, c}}, {Op: "nag"}})
