@@ -202,3 +202,22 @@ func TestBindBusy(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// TestMemoryInfo looks at what a program holds before, between and after runs.
+func TestMemoryInfo(t *testing.T) {
+	p := bindableProgram(t, npu.Options{MaxMemory: 1 << 30})
+	if i := p.MemoryInfo(); i.Limit != 1<<30 || i.Used != 0 || i.Kept != 0 || i.Peak != 0 {
+		t.Errorf("before the first run: %+v", i)
+	}
+	if _, err := p.Run(t.Context(), map[string]*npu.Tensor{"x": npu.NewTensor(npu.F32, 64, 8)}); err != nil {
+		t.Fatal(err)
+	}
+	i := p.MemoryInfo()
+	if i.Used != 0 || i.Kept < 64*8*4 || i.Peak < i.Kept || i.Arenas.Used < i.Kept || i.Running != 0 {
+		t.Errorf("after a run: %+v", i)
+	}
+	p.Close()
+	if i := p.MemoryInfo(); i.Kept != 0 || i.Arenas.Used != 0 {
+		t.Errorf("after Close: %+v", i)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang"
+	"github.com/npulang/npu/vm"
 	"github.com/npulang/npu/lower"
 )
 
@@ -255,6 +256,14 @@ func checkTensor(name string, t *Tensor) error {
 	}
 	return nil
 }
+
+// RunMemory is what the runs of a program hold at one moment, in bytes; its field
+// Arenas, a MemoryInfo, tells of the pool that their arenas come from.
+type RunMemory = vm.MemoryInfo
+
+// MemoryInfo tells what the program's runs hold now: those under way, and the
+// arenas that wait for the next.
+func (p *Program) MemoryInfo() RunMemory { return p.plans.memory.Info() }
 
 // Close frees what the program holds; runs that are under way end first. The
 // program cannot be used afterwards.
