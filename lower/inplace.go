@@ -19,11 +19,6 @@ func (p *Plan) reuseArguments(u *users) {
 			}
 		}
 	}
-	for i := range p.Buffers {
-		if b := &p.Buffers[i]; b.Base >= 0 {
-			b.Space, b.Slot = p.Buffers[b.Base].Space, p.Buffers[b.Base].Slot
-		}
-	}
 }
 
 // take gives buffer b the memory of buffer a, or a that of b where b is a result

@@ -15,30 +15,45 @@ import (
 // go together: an assertion of f fails, or a size becomes negative or too
 // large.
 func Lower(f *ir.Func, env ir.Env, opts Options) (*Plan, error) {
-	opts = opts.complete()
-	if err := Check(f, opts); err != nil {
-		return nil, err
-	}
-	table := &weightTable{slots: map[*ir.Value]int{}}
-	keep, err := newKeeper(f, opts.Keep)
+	p, opts, err := build(f, env, opts)
 	if err != nil {
 		return nil, err
 	}
+	p.decide(&opts)
+	return p, nil
+}
+
+// build makes the tasks and buffers of a plan, in program order. The options that
+// it returns have their defaults filled in.
+func build(f *ir.Func, env ir.Env, opts Options) (*Plan, Options, error) {
+	opts = opts.complete()
+	if err := Check(f, opts); err != nil {
+		return nil, opts, err
+	}
+	keep, err := newKeeper(f, opts.Keep)
+	if err != nil {
+		return nil, opts, err
+	}
+	table := &weightTable{slots: map[*ir.Value]int{}}
 	b := newBuilder(f, env, opts, table, keep)
 	if err := b.lower(); err != nil {
-		return nil, err
+		return nil, opts, err
 	}
 	p := b.plan
 	p.Name, p.Env, p.Weights = f.Name, bindings(f, env), table.list
+	return p, opts, nil
+}
+
+// decide puts the tasks in order, on streams, and the buffers into memory.
+func (p *Plan) decide(opts *Options) {
 	p.needs()
 	if opts.mode().reorder {
 		p.reorder()
 	}
 	p.measureTasks()
-	p.assignStreams(&opts)
+	p.assignStreams(opts)
 	p.placeEvents()
-	p.placeBuffers(&opts)
-	return p, nil
+	p.placeBuffers(opts)
 }
 
 // A weightTable gathers the weights of a function and all its bodies.

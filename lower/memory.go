@@ -50,7 +50,7 @@ func (p *Plan) placeBuffers(opts *Options) {
 	if opts.mode().inPlace {
 		p.reuseArguments(u)
 	}
-	slots := p.slots(u)
+	slots := p.slots()
 	p.measure(slots)
 	problem := &place.Problem{Align: p.Align}
 	for i := range slots {
@@ -66,9 +66,15 @@ func (p *Plan) placeBuffers(opts *Options) {
 		p.solve(slots, problem, opts, true)
 	}
 	p.noteReuse(slots)
+	p.placeViews()
+}
+
+// placeViews puts the views where their bases are.
+func (p *Plan) placeViews() {
 	for i := range p.Buffers {
 		if b := &p.Buffers[i]; b.Base >= 0 {
-			b.Offset = p.Buffers[b.Base].Offset + b.At
+			base := &p.Buffers[b.Base]
+			b.Space, b.Slot, b.Offset = base.Space, base.Slot, base.Offset+b.At
 		}
 	}
 }
@@ -83,7 +89,7 @@ type slot struct {
 }
 
 // slots lists the places that the arena needs, in the order of their buffers.
-func (p *Plan) slots(u *users) []slot {
+func (p *Plan) slots() []slot {
 	var slots []slot
 	of := make([]int32, len(p.Buffers)) // by buffer: its slot
 	for i := range p.Buffers {

@@ -37,6 +37,7 @@ type Plan struct {
 	occupies unitSet        // what all tasks need
 
 	weights *weightTable
+	order   []int // of the tasks, by their place in program order; nil: that order
 }
 
 // A Binding is a symbol and the size it was bound to.

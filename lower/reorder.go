@@ -284,7 +284,7 @@ func (p *Plan) permute(order []int) {
 			p.Buffers[r.Frame].Name = frameName(i)
 		}
 	}
-	p.Tasks = tasks
+	p.Tasks, p.order = tasks, order
 	p.relive()
 }
 

@@ -125,7 +125,7 @@ func agree(t testing.TB, f *ir.Func, env ir.Env, seed uint64) {
 	in := inputsOf(t, f, env, seed)
 	interp := &ir.Interp{Param: func(v *ir.Value) (*tensor.T, error) { return weightOf(v.Type), nil }}
 	want, wantErr := interp.Run(f, in...)
-	for _, opts := range []lower.Options{{}, {Streams: 1}, {Align: 256}, {Device: eager, Streams: 4}, {Device: eager, Strategy: lower.Latency}} {
+	for _, opts := range []lower.Options{{}, {Streams: 1}, {Align: 256}, {Device: eager, Streams: 4}, {Device: eager, Strategy: lower.Latency}, {Device: eager, Streams: 4, Memory: lower.MemoryAggressive}, {Memory: lower.MemoryOff}} {
 		p := program(t, f, env, opts)
 		m := load(t, f, p, vm.Options{})
 		for i := range 3 { // the second run meets the first one's memory

@@ -1,0 +1,141 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+)
+
+// LowerWithin is Lower for sizes none of which is above those of the plan most,
+// which was made of the same function with the same options: whatever they are,
+// runs of both plans need the same arena. If the smaller sizes make the same
+// tasks, the plan has the order, the streams, the events and the offsets of the
+// larger one; else, or where a value is larger though the sizes are smaller
+// (f32[8-B]), it is made afresh. An error of code limit means that it does not
+// fit then.
+func LowerWithin(f *ir.Func, env ir.Env, opts Options, most *Plan) (*Plan, error) {
+	p, opts, err := build(f, env, opts)
+	if err != nil {
+		return nil, err
+	}
+	if p.adopt(most) {
+		return p, nil
+	}
+	// To adopt may have changed the order already.
+	if p, opts, err = build(f, env, opts); err != nil {
+		return nil, err
+	}
+	p.decide(&opts)
+	if p.Arena > most.Arena {
+		return nil, p.tooLarge(most)
+	}
+	p.Arena = most.Arena
+	return p, nil
+}
+
+func (p *Plan) tooLarge(most *Plan) error {
+	return &diag.Diagnostic{
+		Code: "limit", Subject: p.Name,
+		Message: fmt.Sprintf("%s needs %d bytes, but the arena that was planned%s has %d",
+			strings.TrimPrefix(p.with(), "  with "), p.Arena, strings.Replace(most.with(), "  with", " for", 1), most.Arena),
+		Notes: []string{"some values are larger where the bounded sizes are smaller, so that the plan for the bounds does not hold them"},
+		Helps: []string{"leave out the upper bounds, or give those with which the arena is large enough"},
+	}
+}
+
+// adopt takes over what was decided for larger sizes, if the tasks are the same
+// and every value fits its place.
+func (p *Plan) adopt(most *Plan) bool {
+	if len(p.Tasks) != len(most.Tasks) || len(p.Buffers) != len(most.Buffers) {
+		return false
+	}
+	if most.order != nil {
+		p.permute(most.order)
+	}
+	p.needs()
+	for i := range p.Tasks {
+		if !p.Tasks[i].like(&most.Tasks[i]) {
+			return false
+		}
+	}
+	for i := range p.Buffers {
+		if !p.adoptBuffer(i, most) {
+			return false
+		}
+	}
+	for i := range p.Tasks {
+		if !p.canStillReplace(i) {
+			return false
+		}
+	}
+	p.adoptRest(most)
+	return true
+}
+
+// like reports whether a task does the same on the same buffers as one of a larger
+// plan, and needs no task that the other does not: the first rows of a concat may
+// be in its first part, and in the first two where parts are smaller.
+func (t *Task) like(u *Task) bool {
+	if !subset(t.After, u.After) {
+		return false
+	}
+	if t.Name != u.Name || !slices.Equal(t.In, u.In) || !slices.Equal(t.Out, u.Out) || (t.Region == nil) != (u.Region == nil) {
+		return false
+	}
+	return t.Region == nil || t.Region.Kind == u.Region.Kind && t.Region.Frame == u.Region.Frame
+}
+
+// subset reports whether all of a, which is ascending, is in b, which is too.
+func subset(a, b []int) bool {
+	for _, n := range a {
+		if _, found := slices.BinarySearch(b, n); !found {
+			return false
+		}
+	}
+	return true
+}
+
+// adoptBuffer puts a buffer where that of the larger plan is.
+func (p *Plan) adoptBuffer(i int, most *Plan) bool {
+	b, m := &p.Buffers[i], &most.Buffers[i]
+	moved := b.Space == Arena && m.Space == Output && m.Given
+	if b.Base != m.Base || b.Kept != m.Kept || !moved && (b.Space != m.Space || b.Slot != m.Slot) {
+		return false
+	}
+	b.Space, b.Slot, b.Offset = m.Space, m.Slot, m.Offset
+	b.Takes, b.Given, b.Reuses = m.Takes, m.Given, m.Reuses
+	return b.Base >= 0 || b.Space != Arena || roundUp(b.Size, p.Align) <= roundUp(m.Size, p.Align)
+}
+
+// canStillReplace reports whether the results that take the memory of an argument
+// still may: a size of 1, say, may have made the argument smaller than the result.
+func (p *Plan) canStillReplace(task int) bool {
+	t := &p.Tasks[task]
+	for i, out := range t.Out {
+		a := p.Buffers[out].Takes
+		if a < 0 {
+			continue
+		}
+		k := slices.IndexFunc(t.In, func(in int) bool { return in >= 0 && p.Root(in) == a })
+		if k < 0 || p.Buffers[a].Size != p.Buffers[out].Size || !p.isWhole(t.In[k]) || !t.canReplace(k, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// adoptRest copies streams and events, and counts the memory.
+func (p *Plan) adoptRest(most *Plan) {
+	p.measureTasks()
+	for i := range p.Tasks {
+		t, m := &p.Tasks[i], &most.Tasks[i]
+		t.Stream, t.Waits, t.Post = m.Stream, m.Waits, m.Post
+	}
+	p.Streams, p.Events = most.Streams, most.Events
+	p.measure(p.slots())
+	p.Arena, p.Method = most.Arena, most.Method
+	p.placeViews()
+}
