@@ -14,8 +14,8 @@ import (
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang"
-	"github.com/npulang/npu/vm"
 	"github.com/npulang/npu/lower"
+	"github.com/npulang/npu/vm"
 )
 
 // A Program is a compiled graph with its weights. It serves every size of its

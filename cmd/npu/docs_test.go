@@ -27,7 +27,7 @@ func TestPagesSessions(t *testing.T) {
 		page    string
 		scripts []string // the names of the page's first ones
 		least   int      // sessions
-	}{{"debugging", []string{"net.npu"}, 5}, {"rules", []string{"mine.npu", "squares.npu"}, 3}} {
+	}{{"debugging", []string{"net.npu"}, 5}, {"rules", []string{"mine.npu", "squares.npu"}, 3}, {"planning", []string{"net.npu", "views.npu"}, 5}} {
 		t.Run(p.page, func(t *testing.T) { runPage(t, "../../docs/"+p.page+".md", p.scripts, p.least) })
 	}
 }
@@ -56,11 +56,14 @@ func runPage(t *testing.T, path string, scripts []string, least int) {
 }
 
 // session runs a command line, and gives what it prints: the lines of --trace
-// first, as a terminal shows them, without warnings and progress.
+// first, as a terminal shows them, without warnings and progress, and why it fails.
 func session(t *testing.T, line string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	run(t.Context(), words(line)[1:], streams{strings.NewReader(""), &out, &errs, newProgress(nil)})
+	code := run(t.Context(), words(line)[1:], streams{strings.NewReader(""), &out, &errs, newProgress(nil)})
+	if code != exitFine && out.Len() == 0 {
+		return errs.String()
+	}
 	var trace strings.Builder
 	for line := range strings.Lines(errs.String()) {
 		if strings.HasPrefix(line, "canonicalise ") {
