@@ -54,8 +54,8 @@ type work struct {
 // what was submitted to it before, and waits for it. The operator is named as
 // npu ops lists it, or in the style of ONNX (bias_add, BiasAdd); a nil input
 // leaves an optional argument out. Outputs are tensors of the right type, or nil
-// for new ones; an output may be an input too, and is computed beside it then. The
-// error is a Diagnostics: of the call, before anything is submitted, or of its
+// for new ones; an output may be an input too. What outputs hold after an error is
+// not defined. The error is a Diagnostics: of the call, before anything is submitted, or of its
 // execution, which does not stick to the stream.
 //
 // A call that comes again with the same types and attributes allocates nothing
@@ -211,6 +211,9 @@ func (w *work) prepare(attrs []Attr) error {
 		}
 		w.s.rt.calls.add(key, p)
 	}
+	if err := w.makeBeside(); err != nil {
+		return w.refuse(err)
+	}
 	if err := w.s.rt.order.allows(w.s, w.what, w.inputs, w.outputs); err != nil {
 		return w.refuse(err)
 	}
@@ -296,7 +299,7 @@ func (w *work) place() error {
 			return faults(code, w.what, "%s is %s, but the result is %s", w.name(t, "output", i), typeText(&t.t), typeText(want))
 		}
 	}
-	return w.makeBeside()
+	return nil
 }
 
 func (w *work) makeOutputs() error {
@@ -322,11 +325,15 @@ func (w *work) newHeld(typ *tensor.T) (*DeviceTensor, error) {
 	return t, nil
 }
 
-// makeBeside finds memory for outputs that are inputs too: operators must not
-// write what they read.
+// makeBeside finds memory for outputs that are inputs too, unless the operator
+// can compute its result in that input's place.
 func (w *work) makeBeside() error {
+	if w.made {
+		return nil
+	}
 	for i, t := range w.outputs {
-		if !slices.Contains(w.inputs, t) {
+		at := slices.Index(w.inputs, t)
+		if at < 0 || !slices.Contains(w.inputs[at+1:], t) && w.p.kernel.InPlace(w.p.call, at) {
 			continue
 		}
 		if w.beside == nil {

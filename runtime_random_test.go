@@ -206,6 +206,70 @@ func (s *scheduler) free(h *heldValue) {
 	must(0, h.ready.Close())
 }
 
+// TestOutputIsInput writes the result of every operator over each argument that
+// has its type.
+func TestOutputIsInput(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{Poison: true})
+	compared := 0
+	for _, op := range ir.Ops() {
+		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op == ir.Const || op.Flags&(ir.Unbound|ir.Projection) != 0 {
+			continue
+		}
+		r := rand.New(rand.NewPCG(8, uint64(len(op.Name))))
+		for range 10 {
+			c := op.Sample(r)
+			if c.Op = op; c.Attrs == nil {
+				c.Attrs = op.Defaults()
+			}
+			must(0, ir.InferCall(&c))
+			for i := range c.In {
+				if len(c.Out) == 1 && c.In[i].Equal(c.Out[0]) {
+					compared += overwrite(t, rt, r, &c, i)
+				}
+			}
+		}
+	}
+	if compared < 500 {
+		t.Errorf("only %d calls were compared", compared)
+	}
+}
+
+// overwrite executes a call into its argument i, and compares with the evaluation
+// of its row. Half of the time all arguments of that type are one tensor.
+func overwrite(t *testing.T, rt *npu.Runtime, r *rand.Rand, c *ir.Call, i int) int {
+	one := r.IntN(2) == 0
+	args, in := make([]*tensor.T, len(c.In)), make(tensors, len(c.In))
+	for j, typ := range c.In {
+		switch {
+		case typ.Absent():
+			continue
+		case j < len(c.Known) && c.Known[j] != nil:
+			args[j] = c.Known[j]
+		default:
+			args[j] = irtest.Tensor(r, typ)
+		}
+		in[j] = must(rt.Upload(args[j]))
+	}
+	for j, typ := range c.In {
+		if one && in[j] != nil && in[i] != nil && typ.Equal(c.In[i]) {
+			args[j], in[j] = args[i], in[i]
+		}
+	}
+	want, wantErr := ir.Evaluate(c, args...)
+	var attrs []npu.Attr
+	for j, a := range c.Op.Attrs {
+		attrs = append(attrs, npu.RawAttr(a.Name, c.Attrs[j]))
+	}
+	_, err := rt.Execute(c.Op.Name, in, tensors{in[i]}, attrs...)
+	if (err != nil) != (wantErr != nil) {
+		t.Fatalf("%s: %v, want %v", c.Op.Name, err, wantErr)
+	}
+	if got := must(rt.Download(in[i])); err == nil && !tensor.BitEqual(got, want[0]) {
+		t.Fatalf("%s of %v into argument %d: %v", c.Op.Name, c.In, i, tensor.Compare(got, want[0], 0))
+	}
+	return 1
+}
+
 // TestMissingEvents takes any one wait out of a chain over two streams, and the
 // runtime refuses what follows.
 func TestMissingEvents(t *testing.T) {

@@ -461,6 +461,27 @@ func TestLongQueue(t *testing.T) {
 	}
 }
 
+// TestNoGrowth executes ten thousand times: the memory in use and that held stay
+// what they were after the first.
+func TestNoGrowth(t *testing.T) {
+	rt := newRuntime(t, npu.RuntimeOptions{CheckOrder: true})
+	s, x := must(rt.NewStream()), vector(rt, 1, 2, 3)
+	var first npu.MemoryInfo
+	for i := range 10_000 {
+		r := must(rt.Execute("neg", tensors{x}, nil))
+		l := must(s.Execute("abs", r.Outputs, nil))
+		must(0, errors.Join(r.Outputs[0].Free(), l.Outputs()[0].Free()))
+		must(0, s.Synchronize(context.Background()))
+		if i == 0 {
+			first = rt.MemoryPool().Info()
+		}
+	}
+	last := rt.MemoryPool().Info()
+	if last.Used != first.Used || last.Total != first.Total || last.Requests != first.Requests || last.Blocks != first.Blocks {
+		t.Errorf("after the first: %+v\nafter the last: %+v", first, last)
+	}
+}
+
 func TestBatch(t *testing.T) {
 	rt := newRuntime(t, npu.RuntimeOptions{CheckOrder: true})
 	a, b, c := vector(rt, 1, 2), vector(rt, 3, 4), vector(rt, 0, 0)
