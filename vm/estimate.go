@@ -72,16 +72,11 @@ func times(work, rounds int64) int64 {
 	return work * rounds
 }
 
-// splitOf splits a task that is large enough; nil if it is not, or can't be. A
-// result in the place of an argument must not fail half way, since the whole could
-// not be run again: what could fail is of integers.
+// splitOf splits a task that is large enough; nil if it is not, or can't be.
 func (m *Machine) splitOf(st *step, known map[*ir.Call]*kernel.Split) *kernel.Split {
 	most := partsEach * (m.workers.Count() + 1)
 	parts := int(min(st.work/partWork, int64(most)))
-	if m.workers.Count() == 0 || parts < 2 {
-		return nil
-	}
-	if m.program.Kernels[st.Index].InPlace != bytecode.Absent && !st.call.Out[0].DType.IsFloat() {
+	if m.workers.Count() == 0 || parts < 2 || !m.maySplit(st) {
 		return nil
 	}
 	split, ok := known[st.call]
@@ -90,4 +85,11 @@ func (m *Machine) splitOf(st *step, known map[*ir.Call]*kernel.Split) *kernel.Sp
 		known[st.call] = split
 	}
 	return split
+}
+
+// maySplit reports whether nothing is lost when a task fails half way. Then the
+// whole is run again, whose arguments must be as they were: what replaces one of
+// them must not fail, as only evaluations of integers do.
+func (m *Machine) maySplit(st *step) bool {
+	return m.program.Kernels[st.Index].InPlace == bytecode.Absent || st.call.Out[0].DType.IsFloat()
 }

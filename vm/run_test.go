@@ -366,39 +366,3 @@ func TestErrorInBody(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// BenchmarkDispatch measures the machine's own cost of a task, with kernels
-// that do nothing: on one stream, and where every task waits for another
-// stream.
-func BenchmarkDispatch(b *testing.B) {
-	const n = 1000
-	for _, c := range []struct {
-		name string
-		ops  [2]string
-	}{{"one stream", [2]string{"neg", "neg"}}, {"two streams", [2]string{"neg", "transpose"}}} {
-		b.Run(c.name, func(b *testing.B) {
-			f := &ir.Func{Name: "chain", ResultNames: []string{"y"}}
-			v := f.NewInput("x", ir.T(tensor.F32, ir.N(1), ir.N(1)))
-			for i := range n {
-				r, err := f.Add(ir.Lookup(c.ops[i%2]), []*ir.Value{v}, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				v = r[0]
-			}
-			f.Results = []*ir.Value{v}
-			m := machine(b, f.String(), Options{Memory: &Memory{Runs: 1}})
-			for _, op := range c.ops {
-				useKernel(m, op, func(*ir.Call, []*tensor.T, []*tensor.T) error { return nil })
-			}
-			in := []*tensor.T{tensor.New(tensor.F32, 1, 1)}
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := m.Run(context.Background(), in); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
-		})
-	}
-}

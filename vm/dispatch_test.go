@@ -1,0 +1,112 @@
+package vm
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+)
+
+// chain is a program of n tasks, each of which reads the result of the one
+// before, on streams in turn: with more than one, every task waits for another
+// stream.
+func chain(n, streams int) *bytecode.Program {
+	typ := bytecode.Type{DType: tensor.F32, Shape: []int{1}}
+	p := &bytecode.Program{
+		Name: "chain", Arena: int64(64 * (n + 1)), Align: 64,
+		Kernels: []bytecode.Kernel{{Op: "neg", Unit: "vector", In: []bytecode.Type{typ}, Out: []bytecode.Type{typ}, InPlace: bytecode.Absent}},
+		Buffers: []bytecode.Buffer{
+			{Space: bytecode.InputSpace, Size: 4, Type: typ, Base: -1, Name: "%x"},
+			{Space: bytecode.OutputSpace, Size: 4, Type: typ, Base: -1, Name: "%y"},
+		},
+		Inputs:    []bytecode.Port{{Name: "x", Buffer: 0}},
+		Outputs:   []bytecode.Port{{Name: "y", Buffer: 1}},
+		Functions: []bytecode.Function{{Name: "chain", Frame: -1, Streams: make([]bytecode.Stream, streams)}},
+	}
+	code := p.Functions[0].Streams
+	last := 0
+	for i := range n {
+		s := &code[i%streams]
+		if i > 0 && streams > 1 {
+			s.Code = append(s.Code, bytecode.Instr{Op: bytecode.Wait, Index: i - 1})
+		}
+		to := 1
+		if i < n-1 {
+			to = len(p.Buffers)
+			p.Buffers = append(p.Buffers, bytecode.Buffer{Space: bytecode.ArenaSpace, Offset: int64(64 * i), Size: 4, Type: typ, Base: -1, Name: fmt.Sprintf("%%%d", i)})
+		}
+		s.Code = append(s.Code, bytecode.Instr{Op: bytecode.Exec, Out: []int{to}, In: []int{last}, Task: i})
+		if last = to; i < n-1 && streams > 1 {
+			s.Code = append(s.Code, bytecode.Instr{Op: bytecode.Post, Index: i})
+			p.Events++
+		}
+	}
+	for i := range code {
+		code[i].Name = fmt.Sprintf("s%d", i)
+		code[i].Code = append(code[i].Code, bytecode.Instr{Op: bytecode.End})
+	}
+	return p
+}
+
+// loaded is a machine of a program whose kernels do nothing.
+func loaded(t testing.TB, p *bytecode.Program, opts Options) *Machine {
+	t.Helper()
+	m, err := Load(p, nil, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	useKernel(m, "neg", func(*ir.Call, []*tensor.T, []*tensor.T) error { return nil })
+	return m
+}
+
+// BenchmarkDispatch measures the machine's own cost of a task, with kernels that
+// do nothing: on one stream, and where every task waits for another stream, on
+// one executor and on as many as there may be, with work that is given away at
+// every step.
+func BenchmarkDispatch(b *testing.B) {
+	const n = 1000
+	for _, c := range []struct {
+		name    string
+		streams int
+		spread  bool
+	}{{"one stream", 1, false}, {"two streams", 2, false}, {"two streams, spread", 2, true}, {"eight streams, spread", 8, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			m := loaded(b, chain(n, c.streams), Options{})
+			if c.spread {
+				m.Together()
+			}
+			benchmarkRuns(b, m, context.Background(), n)
+		})
+	}
+}
+
+// BenchmarkShortRun measures a run of three tasks that do nothing.
+func BenchmarkShortRun(b *testing.B) {
+	cancellable, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context
+		streams int
+	}{{"plain", context.Background(), 1}, {"cancellable", cancellable, 1}, {"three streams", context.Background(), 3}} {
+		b.Run(c.name, func(b *testing.B) {
+			benchmarkRuns(b, loaded(b, chain(3, c.streams), Options{}), c.ctx, 3)
+		})
+	}
+}
+
+func benchmarkRuns(b *testing.B, m *Machine, ctx context.Context, tasks int) {
+	in := []*tensor.T{tensor.New(tensor.F32, 1)}
+	out := []*tensor.T{tensor.New(tensor.F32, 1)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := m.RunInto(ctx, in, out); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tasks), "ns/task")
+}
