@@ -17,6 +17,8 @@ type Call struct {
 	Known  []*tensor.T // values of arguments that are known (nil: unknown); may be shorter than In
 	Env    Env         // what Bind put for the symbols; regions need it
 	Budget *Budget     // what Eval may use; nil: anything
+	// Scratch is memory that Eval may use on its way; nil: it makes it.
+	Scratch *Scratch
 	// Into is memory for the results of Eval: tensors of the types in Out that
 	// share none with the arguments, but for one that InPlace allows. Nil: Eval
 	// makes new ones.

@@ -143,7 +143,7 @@ func (x *labelled) size(labels []label) int {
 }
 
 // permute brings all of x's labels into the given order.
-func (x *labelled) permute(order []label) *tensor.T { return rowsOf(x.t, x.axesOfLabels(order)).t }
+func (x *labelled) permute(order []label) *tensor.T { return rowsOf(nil, x.t, x.axesOfLabels(order)).t }
 
 // sumOut sums over the labels that nobody needs.
 func sumOut(c *Call, x labelled, need []label) labelled {
@@ -151,8 +151,8 @@ func sumOut(c *Call, x labelled, need []label) labelled {
 	if len(drop) == 0 {
 		return x
 	}
-	rows := rowsOf(x.t, x.axesOfLabels(drop))
-	out := tensor.New(x.t.DType, permuted(x.t.Shape, x.axesOfLabels(keep))...)
+	rows := rowsOf(nil, x.t, x.axesOfLabels(drop))
+	out := tensor.New(x.t.DType, permuted(nil, x.t.Shape, x.axesOfLabels(keep))...)
 	sums[out.DType.Kind()](c, out, rows)
 	return labelled{out, keep}
 }
@@ -205,11 +205,11 @@ func cheapest(terms []labelled, out []label) (i, j int) {
 
 // contract multiplies two terms and sums over what only they have.
 func contract(c *Call, a, b labelled, m meeting) (labelled, error) {
-	giveBack, err := borrow(c, a.t.Len()+b.t.Len()) // in the order of the product
+	lent, err := borrow(c, a.t.Len()+b.t.Len()) // in the order of the product
 	if err != nil {
 		return labelled{}, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	at := a.permute(slices.Concat(m.batch, m.aOnly, m.sum))
 	bt := b.permute(slices.Concat(m.batch, m.sum, m.bOnly))
 	batch, rows, inner, cols := a.size(m.batch), a.size(m.aOnly), a.size(m.sum), b.size(m.bOnly)
@@ -218,7 +218,7 @@ func contract(c *Call, a, b labelled, m meeting) (labelled, error) {
 		return labelled{}, err
 	}
 	labels := slices.Concat(m.batch, m.aOnly, m.bOnly)
-	shape := slices.Concat(permuted(a.t.Shape, a.axesOfLabels(m.batch)), permuted(a.t.Shape, a.axesOfLabels(m.aOnly)), permuted(b.t.Shape, b.axesOfLabels(m.bOnly)))
+	shape := slices.Concat(permuted(nil, a.t.Shape, a.axesOfLabels(m.batch)), permuted(nil, a.t.Shape, a.axesOfLabels(m.aOnly)), permuted(nil, b.t.Shape, b.axesOfLabels(m.bOnly)))
 	return labelled{out.Reshape(shape...), labels}, nil
 }
 

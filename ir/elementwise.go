@@ -50,25 +50,24 @@ func stream[W, R any](w width[W], r width[R], f loop[W, R]) runner {
 	return func(c *Call, out *tensor.T, in []*tensor.T) {
 		n := out.Len()
 		run := min(chunk, n)
-		readers := make([]*reader[W], len(in))
-		chunks := make([][]W, len(in))
+		readers := room[reader[W]](c, len(in))
+		chunks, part := zeros[[]W](c, len(in)), zeros[[]W](c, len(in))
 		for i, t := range in {
 			if t != nil {
-				readers[i] = newReader(w, t, out.Shape)
-				chunks[i] = make([]W, run)
+				readers[i].init(c, w, t, out.Shape)
+				chunks[i] = room[W](c, run)
 			}
 		}
-		dst := make([]R, run)
-		part := make([][]W, len(in))
+		dst := room[R](c, run)
 		for at := 0; at < n; at += chunk {
 			if at%stopEvery == 0 && c.Budget.stop() != nil {
 				return // Evaluate asks again
 			}
 			size := min(chunk, n-at)
-			for i, rd := range readers {
-				if rd != nil {
-					part[i] = chunks[i][:size]
-					rd.fill(part[i])
+			for i, buf := range chunks {
+				if buf != nil {
+					part[i] = buf[:size]
+					readers[i].fill(part[i])
 				}
 			}
 			f(c, dst[:size], part)
@@ -88,19 +87,26 @@ type reader[W any] struct {
 	off     int
 }
 
-func newReader[W any](w width[W], t *tensor.T, shape []int) *reader[W] {
-	r := &reader[W]{t: t, load: w.load, dense: slices.Equal(t.Shape, shape)}
-	r.shape, r.strides = mergeAxes(shape, broadcastStrides(t.Shape, shape))
-	r.index = make([]int, len(r.shape))
+func newReader[W any](c *Call, w width[W], t *tensor.T, shape []int) *reader[W] {
+	r := &room[reader[W]](c, 1)[0]
+	r.init(c, w, t, shape)
 	return r
+}
+
+func (r *reader[W]) init(c *Call, w width[W], t *tensor.T, shape []int) {
+	*r = reader[W]{t: t, load: w.load, dense: slices.Equal(t.Shape, shape)}
+	if !r.dense {
+		r.shape, r.strides = mergeAxes(c, shape, broadcastStrides(c, t.Shape, shape))
+		r.index = zeros[int](c, len(r.shape))
+	}
 }
 
 // broadcastStrides gives the strides with which a dense tensor of shape from
 // is read as one of shape to.
-func broadcastStrides(from, to []int) []int {
-	strides := make([]int, len(to))
+func broadcastStrides(c *Call, from, to []int) []int {
+	strides := zeros[int](c, len(to))
 	lead := len(to) - len(from)
-	for i, s := range tensor.Strides(from) {
+	for i, s := range stridesOf(c, from) {
 		if from[i] != 1 {
 			strides[lead+i] = s
 		}
@@ -110,7 +116,8 @@ func broadcastStrides(from, to []int) []int {
 
 // mergeAxes drops axes of size 1 and joins neighbours that one stride walks
 // through. At least one axis is left.
-func mergeAxes(shape, strides []int) (merged, by []int) {
+func mergeAxes(c *Call, shape, strides []int) (merged, by []int) {
+	merged, by = room[int](c, len(shape)+1)[:0], room[int](c, len(shape)+1)[:0]
 	for i, n := range shape {
 		last := len(merged) - 1
 		switch {
@@ -123,7 +130,7 @@ func mergeAxes(shape, strides []int) (merged, by []int) {
 		}
 	}
 	if len(merged) == 0 {
-		return []int{1}, []int{0}
+		return append(merged, 1), append(by, 0)
 	}
 	return merged, by
 }

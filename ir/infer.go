@@ -31,8 +31,11 @@ func axisRange(rank int) string {
 
 // axesOf brings a list of axes into 0 .. rank-1, sorted; one given twice is an
 // error.
-func axesOf(axes []int64, rank int) ([]int, error) {
-	out := make([]int, 0, len(axes))
+func axesOf(axes []int64, rank int) ([]int, error) { return axesFor(nil, axes, rank) }
+
+// axesFor is axesOf on the way of an evaluation.
+func axesFor(c *Call, axes []int64, rank int) ([]int, error) {
+	out := room[int](c, len(axes))[:0]
 	for _, a := range axes {
 		axis, err := axisOf(a, rank)
 		if err != nil {
@@ -48,11 +51,11 @@ func axesOf(axes []int64, rank int) ([]int, error) {
 }
 
 // axesInOrder is axesOf without sorting, where the order given has a meaning.
-func axesInOrder(axes []int64, rank int) ([]int, error) {
-	if _, err := axesOf(axes, rank); err != nil {
+func axesInOrder(c *Call, axes []int64, rank int) ([]int, error) {
+	if _, err := axesFor(c, axes, rank); err != nil {
 		return nil, err
 	}
-	out := make([]int, len(axes))
+	out := room[int](c, len(axes))
 	for i, a := range axes {
 		out[i], _ = axisOf(a, rank)
 	}

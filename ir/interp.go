@@ -141,6 +141,7 @@ func Evaluate(c *Call, args ...*tensor.T) (out []*tensor.T, err error) {
 	if c.Op.Eval == nil {
 		return nil, Errorf("internal", "%s has no evaluation", c.Op.Name)
 	}
+	c.Scratch.reset()
 	if out, err = c.Op.Eval(c, args...); err != nil {
 		return nil, err
 	}

@@ -123,21 +123,24 @@ func evalAttention(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if out[0].Len() == 0 {
 		return out, nil
 	}
-	giveBack, err := borrow(c, t*(d+e+2))
+	lent, err := borrow(c, t*(d+e+2))
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
-	a := &attending{
+	defer lent.giveBack()
+	a := &room[attending](c, 1)[0]
+	*a = attending{
 		scale: 1 / math.Sqrt(float64(d)), causal: c.Bool("causal"), kvHead: -1,
-		q: make([]float64, d), k: make([]float64, t*d), v: make([]float64, t*e), p: make([]float64, t), y: make([]float64, e),
+		q: room[float64](c, d), k: room[float64](c, t*d), v: room[float64](c, t*e), key: room[float64](c, d),
+		p: room[float64](c, t), y: room[float64](c, e),
 	}
 	if l := c.Attr("scale"); !l.IsNone() {
 		a.scale = l.Float
 	}
 	if len(in) > 3 && in[3] != nil {
-		a.mask = newReader(asFloats, in[3], append(append([]int{}, q.Shape[:n-1]...), t))
-		a.bias, a.allow = make([]float64, t), in[3].DType == tensor.Bool
+		scores := append(room[int](c, n)[:0], q.Shape[:n-1]...)
+		a.mask = newReader(c, asFloats, in[3], append(scores, t))
+		a.bias, a.allow = room[float64](c, t), in[3].DType == tensor.Bool
 	}
 	for row := range out[0].Len() / e {
 		if err := c.Budget.stop(); err != nil {
@@ -159,6 +162,7 @@ type attending struct {
 	allow   bool             // the mask is bool: true attends
 	kvHead  int
 	q, k, v []float64 // the query [D], keys [D,T], values [T,E]
+	key     []float64 // one key [D]
 	bias    []float64 // the mask's row [T]
 	p, y    []float64 // scores and probabilities [T], result [E]
 }
@@ -170,7 +174,7 @@ func (a *attending) loadHead(k, v *tensor.T, head int) {
 	a.kvHead = head
 	v.LoadFloats(a.v, head*len(a.v))
 	d, t := len(a.q), len(a.p)
-	key := make([]float64, d)
+	key := a.key
 	for j := range t {
 		k.LoadFloats(key, (head*t+j)*d)
 		for l, x := range key {
@@ -320,21 +324,21 @@ func anglesFit(angles, x []Dim) bool {
 }
 
 func evalRope(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	x, out := in[0], results(c)[0]
+	x, out := in[0], results(c)
 	depth := x.Shape[len(x.Shape)-1]
 	if x.Len() == 0 {
-		return one(out), nil
+		return out, nil
 	}
-	cos, sin := newAngles(in[1], x.Shape), newAngles(in[2], x.Shape)
-	src, dst := make([]float64, depth), make([]float64, depth)
+	cos, sin := newAngles(c, in[1], x.Shape), newAngles(c, in[2], x.Shape)
+	src, dst := room[float64](c, depth), room[float64](c, depth)
 	for at := 0; at < x.Len(); at += depth {
 		x.LoadFloats(src, at)
 		cos.fill(cos.row)
 		sin.fill(sin.row)
 		turn(dst, src, cos.row, sin.row, c.Bool("interleaved"))
-		out.StoreFloats(at, dst)
+		out[0].StoreFloats(at, dst)
 	}
-	return one(out), nil
+	return out, nil
 }
 
 // angles reads cos or sin row by row.
@@ -343,10 +347,10 @@ type angles struct {
 	row []float64
 }
 
-func newAngles(t *tensor.T, x []int) *angles {
+func newAngles(c *Call, t *tensor.T, x []int) angles {
 	n := t.Shape[len(t.Shape)-1]
-	shape := append(append([]int{}, x[:len(x)-1]...), n)
-	return &angles{newReader(asFloats, t, shape), make([]float64, n)}
+	shape := append(room[int](c, len(x))[:0], x[:len(x)-1]...)
+	return angles{newReader(c, asFloats, t, append(shape, n)), room[float64](c, n)}
 }
 
 // turn rotates each pair of src by its angle. cos and sin hold one angle for

@@ -91,14 +91,14 @@ func zeroGuard(c *Call, in []*tensor.T) error {
 	if !in[1].DType.IsInt() {
 		return nil
 	}
-	if at := find(in[1], asUints, func(v uint64) bool { return v == 0 }); at >= 0 {
+	if at := find(c, in[1], asUints, func(v uint64) bool { return v == 0 }); at >= 0 {
 		return Errorf("division-by-zero", "integer division by zero%s", placeOfB(in[1], at))
 	}
 	return nil
 }
 
 func powGuard(c *Call, in []*tensor.T) error {
-	if at := negative(in[1]); at >= 0 {
+	if at := negative(c, in[1]); at >= 0 {
 		return Errorf("out-of-range", "integer to the negative power %d%s", in[1].IntAt(at), placeOfB(in[1], at)).
 			Note("an integer power is defined for exponents from 0 on")
 	}
@@ -106,23 +106,23 @@ func powGuard(c *Call, in []*tensor.T) error {
 }
 
 func shiftGuard(c *Call, in []*tensor.T) error {
-	if at := negative(in[1]); at >= 0 {
+	if at := negative(c, in[1]); at >= 0 {
 		return Errorf("out-of-range", "shift by the negative count %d%s", in[1].IntAt(at), placeOfB(in[1], at))
 	}
 	return nil
 }
 
 // negative finds the first negative element of a signed integer tensor.
-func negative(t *tensor.T) int {
+func negative(c *Call, t *tensor.T) int {
 	if t.DType.Kind() != tensor.Signed {
 		return -1
 	}
-	return find(t, asInts, func(v int64) bool { return v < 0 })
+	return find(c, t, asInts, func(v int64) bool { return v < 0 })
 }
 
 // find gives the position in memory of the first element that is bad, or -1.
-func find[W any](t *tensor.T, w width[W], bad func(W) bool) int {
-	buf := make([]W, chunk)
+func find[W any](c *Call, t *tensor.T, w width[W], bad func(W) bool) int {
+	buf := room[W](c, chunk)
 	for at, n := 0, t.Len(); at < n; at += chunk {
 		part := buf[:min(chunk, n-at)]
 		w.load(t, part, at)

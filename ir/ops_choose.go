@@ -22,7 +22,7 @@ var (
 		Infer: func(c *Call) ([]Type, error) { return []Type{{c.DType("dtype"), c.In[0].Shape}}, nil },
 		Eval: func(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			out := into(c)
-			tensor.CastInto(out[0], in[0])
+			castRuns[in[0].DType.Kind()](c, out[0], in[0])
 			return out, nil
 		},
 		Sample: sampleCast(func(_, _ tensor.DType) bool { return true }),
@@ -55,8 +55,32 @@ var bitsOf = [...]tensor.DType{1: tensor.U8, 2: tensor.U16, 4: tensor.U32, 8: te
 
 // asBits views a tensor's memory as unsigned integers, which load and store
 // every bit.
-func asBits(t *tensor.T) *tensor.T {
-	return &tensor.T{DType: bitsOf[t.DType.Size()], Shape: t.Shape, Data: t.Data}
+func asBits(c *Call, t *tensor.T) *tensor.T {
+	bits := &room[tensor.T](c, 1)[0]
+	*bits = tensor.T{DType: bitsOf[t.DType.Size()], Shape: t.Shape, Data: t.Data}
+	return bits
+}
+
+// castRuns convert, by the kind of the source, through the widest type that
+// holds each of its elements exactly.
+var castRuns = [...]func(c *Call, out, x *tensor.T){
+	tensor.Float: castRun(asFloats), tensor.Signed: castRun(asInts), tensor.Unsigned: castRun(asUints), tensor.Logical: castRun(asInts),
+}
+
+// castRun is tensor.CastInto with memory that the call has.
+func castRun[W wide](w width[W]) func(c *Call, out, x *tensor.T) {
+	return func(c *Call, out, x *tensor.T) {
+		if out.DType == x.DType {
+			tensor.CastInto(out, x)
+			return
+		}
+		buf := room[W](c, min(chunk, x.Len()))
+		for at, n := 0, x.Len(); at < n; at += chunk {
+			part := buf[:min(chunk, n-at)]
+			w.load(x, part, at)
+			w.store(out, at, part)
+		}
+	}
 }
 
 // pickRuns chooses among 64-bit patterns; the condition is 0 or 1.
@@ -68,7 +92,8 @@ var pickRuns = stream(asUints, asUints, func(_ *Call, dst []uint64, in [][]uint6
 
 func evalWhere(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := into(c)
-	pickRuns(c, asBits(out[0]), []*tensor.T{in[0], asBits(in[1]), asBits(in[2])})
+	picked := append(room[*tensor.T](c, 3)[:0], in[0], asBits(c, in[1]), asBits(c, in[2]))
+	pickRuns(c, asBits(c, out[0]), picked)
 	return out, nil
 }
 

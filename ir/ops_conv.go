@@ -120,15 +120,14 @@ func convolve[W float64 | int64](c *Call, wd width[W], out, x, w, b *tensor.T, a
 	places := out.Len() / out.Shape[0] / out.Shape[1]
 	depth := w.Len() / w.Shape[0]
 	channels := w.Shape[1]
-	giveBack, err := borrow(c, x.Len()/images/groups)
+	lent, err := borrow(c, x.Len()/images/groups)
 	if err != nil {
 		return err
 	}
-	defer giveBack()
-	p := newPatches[W](axes, channels)
-	tm, tk, tn := min(filters, tileM), min(depth, tileK), min(places, tileN)
-	mul := &multiplier[W]{width: wd, m: filters, k: depth, n: places, a: make([]W, tm*tk), b: make([]W, tk*tn), to: make([]W, tm*tn)}
-	bias := make([]W, out.Shape[1])
+	defer lent.giveBack()
+	p := newPatches[W](c, axes, channels)
+	mul := newMultiplier(c, wd, filters, depth, places, false)
+	bias := zeros[W](c, out.Shape[1])
 	if b != nil {
 		wd.load(b, bias, 0)
 	}
@@ -189,16 +188,16 @@ type patches[W wide] struct {
 	axes []spatial
 	size int // elements of one channel
 	ker  int // elements of the window in one channel
-	at   []int
 }
 
-func newPatches[W wide](axes []spatial, channels int) *patches[W] {
-	p := &patches[W]{axes: axes, size: 1, ker: 1, at: make([]int, len(axes))}
+func newPatches[W wide](c *Call, axes []spatial, channels int) *patches[W] {
+	p := &room[patches[W]](c, 1)[0]
+	*p = patches[W]{axes: axes, size: 1, ker: 1}
 	for _, a := range axes {
 		p.size *= a.in
 		p.ker *= a.size
 	}
-	p.x = make([]W, channels*p.size)
+	p.x = room[W](c, channels*p.size)
 	return p
 }
 

@@ -58,19 +58,21 @@ var (
 )
 
 // indices reads an index tensor and brings each index into 0 .. size-1. The
-// call's budget gives the memory, which giveBack returns.
-func indices(c *Call, t *tensor.T, size int, axis int) (out []int, giveBack func(), err error) {
-	if giveBack, err = borrow(c, 2*t.Len()); err != nil {
-		return nil, nil, err
+// call's budget gives the memory, which lent gives back.
+func indices(c *Call, t *tensor.T, size int, axis int) (out []int, lent loan, err error) {
+	if lent, err = borrow(c, 2*t.Len()); err != nil {
+		return nil, loan{}, err
 	}
-	out = make([]int, t.Len())
-	for i, v := range t.Ints() {
+	out = room[int](c, t.Len())
+	values := room[int64](c, t.Len())
+	t.LoadInts(values, 0)
+	for i, v := range values {
 		if out[i], err = indexIn(t, i, v, size, axis); err != nil {
-			giveBack()
-			return nil, nil, err
+			lent.giveBack()
+			return nil, loan{}, err
 		}
 	}
-	return out, giveBack, nil
+	return out, lent, nil
 }
 
 // indexIn checks one index, element at of t, against the size of an axis.
@@ -102,12 +104,12 @@ func positionText(shape []int, at int) string {
 
 // indexed is the axis that a bound call's attribute names, and the positions
 // along it that i lists; see indices.
-func indexed(c *Call, x, i *tensor.T) (axis int, index []int, giveBack func(), err error) {
+func indexed(c *Call, x, i *tensor.T) (axis int, index []int, lent loan, err error) {
 	if axis, err = axisOf(c.Int("axis"), len(x.Shape)); err != nil {
-		return 0, nil, nil, err
+		return 0, nil, loan{}, err
 	}
-	index, giveBack, err = indices(c, i, x.Shape[axis], axis)
-	return axis, index, giveBack, err
+	index, lent, err = indices(c, i, x.Shape[axis], axis)
+	return axis, index, lent, err
 }
 
 func inferGather(c *Call) ([]Type, error) {
@@ -123,11 +125,11 @@ func inferGather(c *Call) ([]Type, error) {
 }
 
 func evalGather(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	axis, index, giveBack, err := indexed(c, in[0], in[1])
+	axis, index, lent, err := indexed(c, in[0], in[1])
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := results(c)
 	takeAxis(out[0], in[0], axis, index)
 	return out, nil
@@ -144,11 +146,11 @@ func inferEmbedding(c *Call) ([]Type, error) {
 }
 
 func evalEmbedding(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	index, giveBack, err := indices(c, in[1], in[0].Shape[0], 0)
+	index, lent, err := indices(c, in[1], in[0].Shape[0], 0)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := results(c)
 	takeAxis(out[0], in[0], 0, index)
 	return out, nil
@@ -184,25 +186,25 @@ func inferTakeAlong(c *Call) ([]Type, error) {
 // broadcast view of i, and its line of x by one of x with the axis at 0.
 func evalTakeAlong(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, i := in[0], in[1]
-	axis, index, giveBack, err := indexed(c, x, i)
+	axis, index, lent, err := indexed(c, x, i)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := results(c)
 	if out[0].Len() == 0 {
 		return out, nil
 	}
-	giveMore, err := borrow(c, 3*out[0].Len())
+	more, err := borrow(c, 3*out[0].Len())
 	if err != nil {
 		return nil, err
 	}
-	defer giveMore()
-	lines := repeated(x, out[0].Shape)
+	defer more.giveBack()
+	lines := repeated(c, x, out[0].Shape)
 	lines.strides[axis] = 0
 	stride := tensor.Strides(x.Shape)[axis]
 	base := places(lines, out[0].Shape)
-	which := places(repeated(i, out[0].Shape), out[0].Shape)
+	which := places(repeated(c, i, out[0].Shape), out[0].Shape)
 	source := make([]int, out[0].Len())
 	for k := range source {
 		source[k] = base[k] + index[which[k]]*stride
@@ -266,11 +268,11 @@ func inferGatherND(c *Call) ([]Type, error) {
 
 func evalGatherND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, batch := in[0], int(c.Int("batch_dims"))
-	at, block, giveBack, err := blocksAt(c, x, in[1], batch)
+	at, block, lent, err := blocksAt(c, x, in[1], batch)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := results(c)
 	flat := []int{x.Len() / max(block, 1), block}
 	if out[0].Len() > 0 {
@@ -281,8 +283,8 @@ func evalGatherND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // blocksAt turns coordinates into numbers of blocks of x: a block is what
 // stands behind the axes that are indexed. The leading batch axes of x count on
-// their own. The call's budget gives the memory, which giveBack returns.
-func blocksAt(c *Call, x, i *tensor.T, batch int) (at []int, block int, giveBack func(), err error) {
+// their own. The call's budget gives the memory, which lent gives back.
+func blocksAt(c *Call, x, i *tensor.T, batch int) (at []int, block int, lent loan, err error) {
 	depth := i.Shape[len(i.Shape)-1]
 	rows := 1 // of i
 	for _, n := range i.Shape[:len(i.Shape)-1] {
@@ -298,10 +300,10 @@ func blocksAt(c *Call, x, i *tensor.T, batch int) (at []int, block int, giveBack
 		}
 	}
 	if depth == 0 && block == 0 {
-		return nil, 0, func() {}, nil // the rows of i hold nothing, however many there are
+		return nil, 0, loan{}, nil // the rows of i hold nothing, however many there are
 	}
-	if giveBack, err = borrow(c, rows+i.Len()); err != nil {
-		return nil, 0, nil, err
+	if lent, err = borrow(c, rows+i.Len()); err != nil {
+		return nil, 0, loan{}, err
 	}
 	at = make([]int, rows)
 	values := i.Ints()
@@ -313,13 +315,13 @@ func blocksAt(c *Call, x, i *tensor.T, batch int) (at []int, block int, giveBack
 			axis := batch + k
 			v, err := indexIn(i, r*depth+k, values[r*depth+k], x.Shape[axis], axis)
 			if err != nil {
-				giveBack()
-				return nil, 0, nil, err
+				lent.giveBack()
+				return nil, 0, loan{}, err
 			}
 			at[r] = at[r]*x.Shape[axis] + v
 		}
 	}
-	return at, block, giveBack, nil
+	return at, block, lent, nil
 }
 
 func inferOneHot(c *Call) ([]Type, error) {
@@ -346,11 +348,11 @@ func evalOneHot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	}
 	out := results(c)
 	_, n, inner := extent(out[0].Shape, axis)
-	index, giveBack, err := indices(c, in[0], n, axis)
+	index, lent, err := indices(c, in[0], n, axis)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	on, err := numScalar(c, "on", out[0].DType)
 	if err != nil {
 		return nil, err

@@ -70,19 +70,19 @@ func checkUpdates(c *Call) error {
 
 func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	x, i, u := in[0], in[1], in[2]
-	axis, index, giveBack, err := indexed(c, x, i)
+	axis, index, lent, err := indexed(c, x, i)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	if len(index) == 0 {
 		return resultOf(c, x), nil
 	}
-	giveMore, err := borrow(c, x.Len()+3*u.Len())
+	more, err := borrow(c, x.Len()+3*u.Len())
 	if err != nil {
 		return nil, err
 	}
-	defer giveMore()
+	defer more.giveBack()
 	lines := dense(x)
 	stride := lines.strides[axis]
 	lines.strides[axis] = 0
@@ -111,16 +111,16 @@ func inferScatterND(c *Call) ([]Type, error) {
 }
 
 func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	blocks, block, giveBack, err := blocksAt(c, in[0], in[1], 0)
+	blocks, block, lent, err := blocksAt(c, in[0], in[1], 0)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
-	giveMore, err := borrow(c, in[0].Len()+2*in[2].Len())
+	defer lent.giveBack()
+	more, err := borrow(c, in[0].Len()+2*in[2].Len())
 	if err != nil {
 		return nil, err
 	}
-	defer giveMore()
+	defer more.giveBack()
 	at := make([]int, 0, in[2].Len())
 	for _, b := range blocks {
 		for k := range block {

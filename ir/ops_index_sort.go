@@ -126,11 +126,11 @@ func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (va
 	if k == 0 {
 		return out, nil
 	}
-	giveBack, err := borrow(c, x.Len()+n)
+	lent, err := borrow(c, x.Len()+n)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	sorter := sorters[x.DType.Kind()](x)
 	order := make([]int, n)
 	for line := range outer * inner {

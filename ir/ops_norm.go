@@ -85,7 +85,7 @@ func alongAxis(name, doc string, f rowLoop[float64], attrs ...Attr) *Op {
 			if err != nil {
 				return nil, err
 			}
-			return mapRows(c, asFloats, in[0], []int{axis}, f)
+			return mapRows(c, asFloats, in[0], oneAxis(c, axis), f)
 		},
 		Sample: sampleAlongAxis(Floats, defaults...),
 	})
@@ -120,7 +120,8 @@ func logSoftmaxRow(_ *Call, dst, src []float64) {
 }
 
 func l2Row(c *Call, dst, src []float64) {
-	length := max(euclid(func(yield func([]float64) bool) { yield(src) }), c.Float("eps"))
+	l := line[float64]{known: src, n: len(src)}
+	length := max(euclid(&l), c.Float("eps"))
 	for i, v := range src {
 		dst[i] = v / length
 	}
@@ -153,11 +154,11 @@ func affine(dst, weight, bias []float64) {
 }
 
 // floatsOf copies out argument i; nil if it is absent.
-func floatsOf(in []*tensor.T, i int) []float64 {
+func floatsOf(c *Call, in []*tensor.T, i int) []float64 {
 	if i >= len(in) || in[i] == nil {
 		return nil
 	}
-	return in[i].Floats()
+	return wideOf(c, in[i])
 }
 
 func inferLayerNorm(c *Call) ([]Type, error) {
@@ -165,11 +166,11 @@ func inferLayerNorm(c *Call) ([]Type, error) {
 		return nil, err
 	}
 	x := c.In[0]
-	axes, err := axesInOrder(c.Ints("axis"), x.Rank())
+	axes, err := axesInOrder(c, c.Ints("axis"), x.Rank())
 	if err != nil {
 		return nil, err
 	}
-	want := permuted(x.Shape, axes)
+	want := permuted(nil, x.Shape, axes)
 	for i := 1; i < len(c.In); i++ {
 		if c.has(i) && !SameShape(c.In[i].Shape, want) {
 			return nil, Errorf("shape-mismatch", "%s has shape %s, but the axes have %s", c.Op.Args[i][:len(c.Op.Args[i])-1], ShapeString(c.In[i].Shape), ShapeString(want)).
@@ -181,11 +182,11 @@ func inferLayerNorm(c *Call) ([]Type, error) {
 }
 
 func evalLayerNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	axes, err := axesInOrder(c.Ints("axis"), len(in[0].Shape))
+	axes, err := axesInOrder(c, c.Ints("axis"), len(in[0].Shape))
 	if err != nil {
 		return nil, err
 	}
-	weight, bias, eps := floatsOf(in, 1), floatsOf(in, 2), c.Float("eps")
+	weight, bias, eps := floatsOf(c, in, 1), floatsOf(c, in, 2), c.Float("eps")
 	return mapRows(c, asFloats, in[0], axes, func(_ *Call, dst, src []float64) {
 		standardize(dst, src, eps)
 		affine(dst, weight, bias)
@@ -224,8 +225,8 @@ func checkVector(c *Call, i, axis int, what string) error {
 }
 
 func evalRMSNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	weight, eps := floatsOf(in, 1), c.Float("eps")
-	return mapRows(c, asFloats, in[0], []int{len(in[0].Shape) - 1}, func(_ *Call, dst, src []float64) {
+	weight, eps := floatsOf(c, in, 1), c.Float("eps")
+	return mapRows(c, asFloats, in[0], oneAxis(c, len(in[0].Shape)-1), func(_ *Call, dst, src []float64) {
 		squares := 0.0
 		for _, v := range src {
 			squares += float64(v * v)
@@ -280,12 +281,12 @@ func blocks(c *Call, x *tensor.T, n int, f func(i int, dst, src []float64)) ([]*
 	if x.Len() == 0 {
 		return out, nil // n may be large all the same
 	}
-	giveBack, err := borrow(c, 2*n)
+	lent, err := borrow(c, 2*n)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
-	src, dst := make([]float64, n), make([]float64, n)
+	defer lent.giveBack()
+	src, dst := room[float64](c, n), room[float64](c, n)
 	for i := range x.Len() / n {
 		x.LoadFloats(src, i*n)
 		f(i, dst, src)
@@ -295,7 +296,7 @@ func blocks(c *Call, x *tensor.T, n int, f func(i int, dst, src []float64)) ([]*
 }
 
 func evalBatchNorm(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	weight, bias, mean, variance, eps := floatsOf(in, 1), floatsOf(in, 2), in[3].Floats(), in[4].Floats(), c.Float("eps")
+	weight, bias, mean, variance, eps := floatsOf(c, in, 1), floatsOf(c, in, 2), wideOf(c, in[3]), wideOf(c, in[4]), c.Float("eps")
 	x := in[0]
 	channels := x.Shape[1]
 	_, _, inner := extent(x.Shape, 1)
@@ -327,7 +328,7 @@ func affineAll(dst, weight, bias []float64, ch int) {
 // as channels, each by itself.
 func channelNorm(c *Call, in []*tensor.T, groups int) ([]*tensor.T, error) {
 	x, eps := in[0], c.Float("eps")
-	weight, bias := floatsOf(in, 1), floatsOf(in, 2)
+	weight, bias := floatsOf(c, in, 1), floatsOf(c, in, 2)
 	channels := x.Shape[1]
 	_, _, inner := extent(x.Shape, 1)
 	per := channels / max(groups, 1)

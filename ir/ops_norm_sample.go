@@ -14,8 +14,8 @@ func sampleLayerNorm(r *rand.Rand) Call {
 	s := &sampler{r}
 	d, shape := s.dtype(Floats), s.shape(0, 4)
 	axes := s.axes(len(shape))
-	order, _ := axesInOrder(axes, len(shape))
-	w := T(d, Dims(permuted(shape, order)...)...)
+	order, _ := axesInOrder(nil, axes, len(shape))
+	w := T(d, Dims(permuted(nil, shape, order)...)...)
 	return Call{
 		In:    []Type{T(d, Dims(shape...)...), s.optional(w), s.optional(w)},
 		Attrs: []Lit{IntsLit(axes...), s.attr(epsAttr)},

@@ -184,8 +184,8 @@ func (s spatial) span(place int) (first, end int) {
 }
 
 // axis folds one axis of x, which is [outer, in, inner].
-func (f pooling[W]) axis(x []W, outer int, s spatial, inner int) []W {
-	to := make([]W, outer*s.out*inner)
+func (f pooling[W]) axis(to, x []W, outer int, s spatial, inner int) []W {
+	to = to[:outer*s.out*inner]
 	for i := range to {
 		to[i] = f.start
 	}
@@ -224,13 +224,19 @@ func (f pooling[W]) pool(c *Call, out, x *tensor.T, axes []spatial, finish func(
 		}
 		return nil
 	}
-	giveBack, err := borrow(c, size+places)
+	most := size // of any plane on the way
+	for i, n := len(axes)-1, 1; i >= 0; i-- {
+		n *= axes[i].out
+		before, _, _ := extent(x.Shape[2:], i)
+		most = max(most, before*n)
+	}
+	lent, err := borrow(c, size+2*most)
 	if err != nil {
 		return err
 	}
-	defer giveBack()
-	plane := make([]W, size)
-	before := make([]int, len(axes)) // elements of the axes before each one
+	defer lent.giveBack()
+	plane, next, other := room[W](c, size), room[W](c, most), room[W](c, most)
+	before := room[int](c, len(axes)) // elements of the axes before each one
 	for i := range axes {
 		before[i], _, _ = extent(x.Shape[2:], i)
 	}
@@ -243,7 +249,8 @@ func (f pooling[W]) pool(c *Call, out, x *tensor.T, axes []spatial, finish func(
 		f.width.load(x, plane, p*size)
 		to, inner := plane, 1
 		for i := len(axes) - 1; i >= 0; i-- {
-			to = f.axis(to, before[i], axes[i], inner)
+			to = f.axis(next, to, before[i], axes[i], inner)
+			next, other = other, next
 			inner *= axes[i].out
 		}
 		finish(to)

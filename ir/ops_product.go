@@ -97,16 +97,17 @@ func matrixShapes[E any](a, b []E, unit E) (left, right []E) {
 func evalMatMul(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	left, right := matrixShapes(in[0].Shape, in[1].Shape, 1)
-	a, b := in[0].Reshape(left...), in[1].Reshape(right...)
-	batch := c.Out[0].Ints()
+	a, b := reshaped(c, in[0], left...), reshaped(c, in[1], right...)
+	batch := intsOf(c, c.Out[0])
 	if len(in[0].Shape) > 1 {
 		batch = batch[:len(batch)-1]
 	}
 	if len(in[1].Shape) > 1 {
 		batch = batch[:len(batch)-1]
 	}
-	full := append(append([]int{}, batch...), left[len(left)-2], right[len(right)-1])
-	return out, multiply(c, out[0].Reshape(full...), a, b)
+	full := append(room[int](c, len(batch)+2)[:0], batch...)
+	full = append(full, left[len(left)-2], right[len(right)-1])
+	return out, multiply(c, reshaped(c, out[0], full...), a, b)
 }
 
 // costMatMul counts a multiply and an add for each step of the inner axis.
@@ -150,26 +151,20 @@ func inferLinear(c *Call) ([]Type, error) {
 }
 
 func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out, x, w := results(c)[0], in[0], in[1]
-	n, k := w.Shape[0], w.Shape[1]
-	giveBack, err := borrow(c, (len(w.Data)+7)/8)
-	if err != nil {
-		return nil, err
-	}
-	defer giveBack()
-	wt := tensor.New(w.DType, k, n)
-	copyView(wt, dense(wt), w, view{0, []int{1, k}}, wt.Shape)
+	made, x, w := results(c), in[0], in[1]
+	out, n, k := made[0], w.Shape[0], w.Shape[1]
 	rows := 1
 	for _, d := range x.Shape[:len(x.Shape)-1] {
 		rows *= d
 	}
-	if err := multiply(c, out.Reshape(rows, n), x.Reshape(rows, k), wt); err != nil {
+	if err := multiplyTurned(c, reshaped(c, out, rows, n), reshaped(c, x, rows, k), w); err != nil {
 		return nil, err
 	}
 	if len(in) > 2 && in[2] != nil {
-		additions[out.DType.Kind()](c, out, []*tensor.T{out, in[2]})
+		both := append(room[*tensor.T](c, 2)[:0], out, in[2])
+		additions[out.DType.Kind()](c, out, both)
 	}
-	return one(out), nil
+	return made, nil
 }
 
 // evalAdd adds with broadcasting.
@@ -233,12 +228,12 @@ func checkVectors(c *Call) error {
 func evalDot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	n := in[0].Len()
-	return out, multiply(c, out[0].Reshape(1, 1), in[0].Reshape(1, n), in[1].Reshape(n, 1))
+	return out, multiply(c, reshaped(c, out[0], 1, 1), reshaped(c, in[0], 1, n), reshaped(c, in[1], n, 1))
 }
 
 func evalOuter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	return out, multiply(c, out[0], in[0].Reshape(in[0].Len(), 1), in[1].Reshape(1, in[1].Len()))
+	return out, multiply(c, out[0], reshaped(c, in[0], in[0].Len(), 1), reshaped(c, in[1], 1, in[1].Len()))
 }
 
 func sampleMatMul(r *rand.Rand) Call {

@@ -19,13 +19,21 @@ const (
 type multiplier[W float64 | int64] struct {
 	width    width[W]
 	m, k, n  int
+	turned   bool // b lies as n x k
 	a, b, to []W
+	line     []W     // a row of b as it lies, if turned
 	budget   *Budget // asked before each pair of tiles
 }
 
-func newMultiplier[W float64 | int64](w width[W], m, k, n int) *multiplier[W] {
+func newMultiplier[W float64 | int64](c *Call, w width[W], m, k, n int, turned bool) *multiplier[W] {
 	tm, tk, tn := min(m, tileM), min(k, tileK), min(n, tileN)
-	return &multiplier[W]{width: w, m: m, k: k, n: n, a: make([]W, tm*tk), b: make([]W, tk*tn), to: make([]W, tm*tn)}
+	p := &room[multiplier[W]](c, 1)[0]
+	*p = multiplier[W]{width: w, m: m, k: k, n: n, turned: turned, budget: c.Budget}
+	p.a, p.b, p.to = room[W](c, tm*tk), room[W](c, tk*tn), room[W](c, tm*tn)
+	if turned {
+		p.line = room[W](c, tk)
+	}
+	return p
 }
 
 // run multiplies the matrices that begin at the given elements.
@@ -34,7 +42,7 @@ func (p *multiplier[W]) run(out *tensor.T, oAt int, a *tensor.T, aAt int, b *ten
 		m := min(tileM, p.m-i)
 		for j := 0; j < p.n; j += tileN {
 			n := min(tileN, p.n-j)
-			if err := p.block(a, aAt+i*p.k, b, bAt+j, m, n); err != nil {
+			if err := p.block(a, aAt+i*p.k, b, bAt, j, m, n); err != nil {
 				return err
 			}
 			for r := range m {
@@ -45,8 +53,9 @@ func (p *multiplier[W]) run(out *tensor.T, oAt int, a *tensor.T, aAt int, b *ten
 	return nil
 }
 
-// block computes m x n sums, in the order of k whatever the tiles.
-func (p *multiplier[W]) block(a *tensor.T, aAt int, b *tensor.T, bAt, m, n int) error {
+// block computes m x n sums, of the columns from j on, in the order of k
+// whatever the tiles.
+func (p *multiplier[W]) block(a *tensor.T, aAt int, b *tensor.T, bAt, j, m, n int) error {
 	clear(p.to)
 	for l := 0; l < p.k; l += tileK {
 		if err := p.budget.stop(); err != nil {
@@ -54,7 +63,11 @@ func (p *multiplier[W]) block(a *tensor.T, aAt int, b *tensor.T, bAt, m, n int) 
 		}
 		k := min(tileK, p.k-l)
 		p.load(p.a, a, aAt+l, p.k, m, k)
-		p.load(p.b, b, bAt+l*p.n, p.n, k, n)
+		if p.turned {
+			p.turn(b, bAt+j*p.k+l, k, n)
+		} else {
+			p.load(p.b, b, bAt+l*p.n+j, p.n, k, n)
+		}
 		p.tile(m, k, n)
 	}
 	return nil
@@ -64,6 +77,17 @@ func (p *multiplier[W]) block(a *tensor.T, aAt int, b *tensor.T, bAt, m, n int) 
 func (p *multiplier[W]) load(dst []W, t *tensor.T, at, stride, rows, cols int) {
 	for r := range rows {
 		p.width.load(t, dst[r*cols:(r+1)*cols], at+r*stride)
+	}
+}
+
+// turn widens a tile of k x n elements that lies as n x k.
+func (p *multiplier[W]) turn(t *tensor.T, at, k, n int) {
+	for j := range n {
+		line := p.line[:k]
+		p.width.load(t, line, at+j*p.k)
+		for l, v := range line {
+			p.b[l*n+j] = v
+		}
 	}
 }
 
@@ -104,24 +128,33 @@ func multiply(c *Call, out, a, b *tensor.T) error {
 		return nil
 	}
 	if out.DType.IsFloat() {
-		return multiplyAs(asFloats, c.Budget, out, a, b)
+		return multiplyAs(c, asFloats, out, a, b)
 	}
-	return multiplyAs(asInts, c.Budget, out, a, b)
+	return multiplyAs(c, asInts, out, a, b)
 }
 
-func multiplyAs[W float64 | int64](w width[W], budget *Budget, out, a, b *tensor.T) error {
+// multiplyTurned computes out = a @ transpose(b) for matrices.
+func multiplyTurned(c *Call, out, a, b *tensor.T) error {
+	m, k, n := a.Shape[0], a.Shape[1], b.Shape[0]
+	switch {
+	case out.Len() == 0:
+		return nil
+	case out.DType.IsFloat():
+		return newMultiplier(c, asFloats, m, k, n, true).run(out, 0, a, 0, b, 0)
+	}
+	return newMultiplier(c, asInts, m, k, n, true).run(out, 0, a, 0, b, 0)
+}
+
+func multiplyAs[W float64 | int64](c *Call, w width[W], out, a, b *tensor.T) error {
 	rank := len(out.Shape)
 	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
 	batch := out.Shape[:rank-2]
 	if len(b.Shape) == 2 { // one b for all: one tall a
-		p := newMultiplier(w, out.Len()/n, k, n)
-		p.budget = budget
-		return p.run(out, 0, a, 0, b, 0)
+		return newMultiplier(c, w, out.Len()/n, k, n, false).run(out, 0, a, 0, b, 0)
 	}
 	count, _ := tensor.Elements(batch)
-	p := newMultiplier(w, m, k, n)
-	p.budget = budget
-	as, bs := newSteps(a.Shape[:len(a.Shape)-2], batch), newSteps(b.Shape[:len(b.Shape)-2], batch)
+	p := newMultiplier(c, w, m, k, n, false)
+	as, bs := newSteps(c, a.Shape[:len(a.Shape)-2], batch), newSteps(c, b.Shape[:len(b.Shape)-2], batch)
 	for i := range count {
 		if err := p.run(out, i*m*n, a, as.off*m*k, b, bs.off*k*n); err != nil {
 			return err
@@ -133,7 +166,10 @@ func multiplyAs[W float64 | int64](w width[W], budget *Budget, out, a, b *tensor
 }
 
 // newSteps walks the offsets of a batch that is broadcast.
-func newSteps(from, to []int) *reader[struct{}] {
-	shape, strides := mergeAxes(to, broadcastStrides(from, to))
-	return &reader[struct{}]{shape: shape, strides: strides, index: make([]int, len(shape))}
+func newSteps(c *Call, from, to []int) *reader[struct{}] {
+	r := &room[reader[struct{}]](c, 1)[0]
+	*r = reader[struct{}]{}
+	r.shape, r.strides = mergeAxes(c, to, broadcastStrides(c, from, to))
+	r.index = zeros[int](c, len(r.shape))
+	return r
 }

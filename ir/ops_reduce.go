@@ -88,11 +88,11 @@ func (f *folds) eval(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, giveBack, err := rowsFor(c, in[0], axes)
+	rows, lent, err := rowsFor(c, in[0], axes)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := results(c)
 	f[in[0].DType.Kind()](c, out[0], rows)
 	return out, nil
@@ -125,11 +125,16 @@ func inferReduce(c *Call, result func(tensor.DType) tensor.DType) ([]Type, error
 func reducedAxes(c *Call, rank int) ([]int, error) {
 	switch l := c.Attr("axis"); l.Kind {
 	case KInts:
-		return axesOf(l.Ints, rank)
+		return axesFor(c, l.Ints, rank)
 	case KInt:
-		return axesOf([]int64{l.Int}, rank)
+		axis, err := axisOf(l.Int, rank)
+		return oneAxis(c, axis), err
 	}
-	return firstAxes[int](rank), nil
+	all := room[int](c, rank)
+	for i := range all {
+		all[i] = i
+	}
+	return all, nil
 }
 
 // withoutAxes drops the axes, or makes them 1. axes are sorted.
@@ -230,9 +235,9 @@ func cumulative(name, doc string, f rowLoop[float64], i rowLoop[int64]) *Op {
 				return nil, err
 			}
 			if in[0].DType.IsFloat() {
-				return mapRows(c, asFloats, in[0], []int{axis}, f)
+				return mapRows(c, asFloats, in[0], oneAxis(c, axis), f)
 			}
-			return mapRows(c, asInts, in[0], []int{axis}, i)
+			return mapRows(c, asInts, in[0], oneAxis(c, axis), i)
 		},
 		Sample: sampleAlongAxis(Numbers),
 	})

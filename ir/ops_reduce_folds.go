@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"iter"
 	"math"
 
 	"github.com/npulang/npu/ir/tensor"
@@ -58,14 +57,14 @@ func norm1[W wide](abs func(W) W) fold[W, W] {
 
 func mean(c *Call, l *line[float64]) float64 { return sum(c, l) / float64(l.n) }
 
-func norm2(_ *Call, l *line[float64]) float64 { return euclid(l.chunks) }
+func norm2(_ *Call, l *line[float64]) float64 { return euclid(l) }
 
-// euclid is the length of a vector that is seen in chunks. Where the squares
+// euclid is the length of a vector. Where the squares
 // leave the range in which float64 is exact to its last bit, they are scaled by
 // the largest element.
-func euclid(chunks iter.Seq[[]float64]) float64 {
+func euclid(l *line[float64]) float64 {
 	s, top := 0.0, 0.0
-	for part := range chunks {
+	for part := range l.chunks {
 		for _, v := range part {
 			s += float64(v * v)
 			top = max(top, math.Abs(v))
@@ -78,7 +77,7 @@ func euclid(chunks iter.Seq[[]float64]) float64 {
 		return top
 	}
 	s = 0
-	for part := range chunks {
+	for part := range l.chunks {
 		for _, v := range part {
 			s += float64((v / top) * (v / top))
 		}

@@ -18,8 +18,8 @@ type rowSet struct {
 
 // rowsOf brings the given axes to the end, in the order given. The tensor is
 // copied only if they are not there already.
-func rowsOf(t *tensor.T, axes []int) rowSet {
-	perm := axesLast(len(t.Shape), axes)
+func rowsOf(c *Call, t *tensor.T, axes []int) rowSet {
+	perm := axesLast(c, len(t.Shape), axes)
 	r := rowSet{t: t, n: 1, m: 1, perm: perm}
 	for i, a := range perm {
 		if i < len(perm)-len(axes) {
@@ -32,28 +32,28 @@ func rowsOf(t *tensor.T, axes []int) rowSet {
 		r.perm = nil
 		return r
 	}
-	r.t = tensor.New(t.DType, permuted(t.Shape, perm)...)
-	from := view{0, permuted(tensor.Strides(t.Shape), perm)}
-	copyView(r.t, dense(r.t), t, from, r.t.Shape)
+	r.t = tensorRoom(c, t.DType, permuted(c, t.Shape, perm))
+	from := view{0, permuted(c, stridesOf(c, t.Shape), perm)}
+	copyView(r.t, denseOf(c, r.t), t, from, r.t.Shape)
 	return r
 }
 
 // rowsFor is rowsOf for a call whose budget gives the memory of the copy, which
 // giveBack returns.
-func rowsFor(c *Call, t *tensor.T, axes []int) (rows rowSet, giveBack func(), err error) {
+func rowsFor(c *Call, t *tensor.T, axes []int) (rows rowSet, lent loan, err error) {
 	words := 0
-	if !slices.IsSorted(axesLast(len(t.Shape), axes)) {
+	if !slices.IsSorted(axesLast(c, len(t.Shape), axes)) {
 		words = (len(t.Data) + 7) / 8
 	}
-	if giveBack, err = borrow(c, words); err != nil {
-		return rows, nil, err
+	if lent, err = borrow(c, words); err != nil {
+		return rows, loan{}, err
 	}
-	return rowsOf(t, axes), giveBack, nil
+	return rowsOf(c, t, axes), lent, nil
 }
 
 // axesLast is the order of all axes that has the given ones at the end.
-func axesLast(rank int, axes []int) []int {
-	perm := make([]int, 0, rank)
+func axesLast(c *Call, rank int, axes []int) []int {
+	perm := room[int](c, rank)[:0]
 	for i := range rank {
 		if !slices.Contains(axes, i) {
 			perm = append(perm, i)
@@ -62,8 +62,8 @@ func axesLast(rank int, axes []int) []int {
 	return append(perm, axes...)
 }
 
-func permuted[E any](s []E, perm []int) []E {
-	out := make([]E, len(perm))
+func permuted[E any](c *Call, s []E, perm []int) []E {
+	out := room[E](c, len(perm))
 	for i, p := range perm {
 		out[i] = s[p]
 	}
@@ -72,8 +72,8 @@ func permuted[E any](s []E, perm []int) []E {
 
 // put copies rows that have been computed to out, which has the shape of the
 // origin.
-func (r *rowSet) put(out, rows *tensor.T) {
-	copyView(out, view{0, permuted(tensor.Strides(out.Shape), r.perm)}, rows, dense(rows), rows.Shape)
+func (r *rowSet) put(c *Call, out, rows *tensor.T) {
+	copyView(out, view{0, permuted(c, stridesOf(c, out.Shape), r.perm)}, rows, denseOf(c, rows), rows.Shape)
 }
 
 // A line is one row, read in chunks as often as a function needs.
@@ -82,11 +82,19 @@ type line[W any] struct {
 	width width[W]
 	at, n int // where it begins and its elements
 	buf   []W
+	known []W // all of it, if it has been read already
 }
+
+// oneAxis is the list of one axis.
+func oneAxis(c *Call, axis int) []int { return append(room[int](c, 1)[:0], axis) }
 
 // chunks yields the elements some at a time; the slice is overwritten by the
 // next.
 func (l *line[W]) chunks(yield func([]W) bool) {
+	if l.known != nil {
+		yield(l.known)
+		return
+	}
 	for at := 0; at < l.n; at += len(l.buf) {
 		part := l.buf[:min(len(l.buf), l.n-at)]
 		l.width.load(l.t, part, l.at+at)
@@ -108,8 +116,9 @@ func folding[W, R any](w width[W], r width[R], f fold[W, R]) func(*Call, *tensor
 		return nil
 	}
 	return func(c *Call, out *tensor.T, rows rowSet) {
-		l := &line[W]{t: rows.t, width: w, n: rows.m, buf: make([]W, min(chunk, rows.m))}
-		dst := make([]R, min(chunk, rows.n))
+		l := &room[line[W]](c, 1)[0]
+		*l = line[W]{t: rows.t, width: w, n: rows.m, buf: room[W](c, min(chunk, rows.m))}
+		dst := room[R](c, min(chunk, rows.n))
 		for at := 0; at < rows.n; at += chunk {
 			part := dst[:min(chunk, rows.n-at)]
 			for i := range part {
@@ -153,11 +162,11 @@ type rowLoop[W any] func(c *Call, dst, src []W)
 
 // mapRows computes a tensor of the argument's shape, row by row along axes.
 func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) ([]*tensor.T, error) {
-	rows, giveBack, err := rowsFor(c, x, axes)
+	rows, lent, err := rowsFor(c, x, axes)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := results(c)
 	res := out[0]
 	if rows.perm != nil {
@@ -166,12 +175,12 @@ func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) 
 	if res.Len() == 0 {
 		return out, nil // a row may be long all the same
 	}
-	giveRows, err := borrow(c, 2*rows.m)
+	lentRows, err := borrow(c, 2*rows.m)
 	if err != nil {
 		return nil, err
 	}
-	defer giveRows()
-	src, dst := make([]W, rows.m), make([]W, rows.m)
+	defer lentRows.giveBack()
+	src, dst := room[W](c, rows.m), room[W](c, rows.m)
 	for i := range rows.n {
 		if (i%chunk == 0 || rows.m > chunk) && c.Budget.stop() != nil {
 			break // Evaluate asks again
@@ -181,7 +190,7 @@ func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) 
 		w.store(res, i*rows.m, dst)
 	}
 	if rows.perm != nil {
-		rows.put(out[0], res)
+		rows.put(c, out[0], res)
 	}
 	return out, nil
 }

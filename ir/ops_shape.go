@@ -179,14 +179,14 @@ func inferTranspose(c *Call) ([]Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Type{{c.In[0].DType, permuted(c.In[0].Shape, perm)}}, nil
+	return []Type{{c.In[0].DType, permuted(nil, c.In[0].Shape, perm)}}, nil
 }
 
 // permOf is the attribute perm with its default filled in and no negative axes.
 func permOf(c *Call) ([]int, error) {
 	rank, given := c.In[0].Rank(), c.Attr("perm")
 	if given.IsNone() {
-		perm := firstAxes[int](rank)
+		perm := axesLast(c, rank, nil)
 		if rank >= 2 {
 			perm[rank-2], perm[rank-1] = rank-1, rank-2
 		}
@@ -197,7 +197,7 @@ func permOf(c *Call) ([]int, error) {
 			Label(0, "%s", c.In[0]).
 			Note("transpose(x, ...perm) lists every axis once, as in transpose(x, 0, 2, 1)")
 	}
-	return axesInOrder(given.Ints, rank)
+	return axesInOrder(c, given.Ints, rank)
 }
 
 func evalTranspose(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -206,7 +206,7 @@ func evalTranspose(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	out := results(c)
-	copyView(out[0], dense(out[0]), in[0], view{0, permuted(tensor.Strides(in[0].Shape), perm)}, out[0].Shape)
+	copyView(out[0], denseOf(c, out[0]), in[0], view{0, permuted(c, stridesOf(c, in[0].Shape), perm)}, out[0].Shape)
 	return out, nil
 }
 
@@ -276,11 +276,11 @@ func inferExpand(c *Call) ([]Type, error) {
 
 func evalExpand(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	copyView(out[0], dense(out[0]), in[0], repeated(in[0], out[0].Shape), out[0].Shape)
+	copyView(out[0], denseOf(c, out[0]), in[0], repeated(c, in[0], out[0].Shape), out[0].Shape)
 	return out, nil
 }
 
 // repeated is the view of x broadcast to a shape.
-func repeated(x *tensor.T, shape []int) view {
-	return view{0, broadcastStrides(x.Shape, shape)}
+func repeated(c *Call, x *tensor.T, shape []int) view {
+	return view{0, broadcastStrides(c, x.Shape, shape)}
 }

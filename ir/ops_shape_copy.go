@@ -18,7 +18,10 @@ type view struct {
 }
 
 // dense is the view of a whole tensor.
-func dense(t *tensor.T) view { return view{0, tensor.Strides(t.Shape)} }
+func dense(t *tensor.T) view { return denseOf(nil, t) }
+
+// denseOf is dense on the way of an evaluation.
+func denseOf(c *Call, t *tensor.T) view { return view{0, stridesOf(c, t.Shape)} }
 
 // copyView copies a block of the given shape from src to dst, which have
 // elements of one size.
@@ -26,22 +29,32 @@ func copyView(dst *tensor.T, to view, src *tensor.T, from view, shape []int) {
 	if slices.Contains(shape, 0) {
 		return
 	}
-	copyBySize[dst.DType.Size()](dst, src, joinAxes(to, from, shape))
+	// Calls through a table would send the walk to the heap.
+	var lists [4][8]int // there are seldom more axes
+	w := joinAxes(&lists, to, from, shape)
+	switch dst.DType.Size() {
+	case 1:
+		runWalk[uint8](dst, src, &w)
+	case 2:
+		runWalk[uint16](dst, src, &w)
+	case 4:
+		runWalk[uint32](dst, src, &w)
+	case 8:
+		runWalk[uint64](dst, src, &w)
+	}
 }
-
-// copyBySize is the walk for elements of each size.
-var copyBySize = [...]func(dst, src *tensor.T, w walk){1: runWalk[uint8], 2: runWalk[uint16], 4: runWalk[uint32], 8: runWalk[uint64]}
 
 // A walk is a copy with as few axes as will do, at least one.
 type walk struct {
 	shape    []int
 	to, from view
+	at       []int // the odometer of runWalk
 }
 
 // joinAxes drops axes of size 1 and makes one axis of two neighbours that lie
 // behind each other in both views.
-func joinAxes(to, from view, shape []int) walk {
-	w := walk{to: view{off: to.off}, from: view{off: from.off}}
+func joinAxes(lists *[4][8]int, to, from view, shape []int) walk {
+	w := walk{lists[0][:0], view{to.off, lists[1][:0]}, view{from.off, lists[2][:0]}, lists[3][:0]}
 	for i, n := range shape {
 		if n == 1 {
 			continue
@@ -57,18 +70,21 @@ func joinAxes(to, from view, shape []int) walk {
 		w.from.strides = append(w.from.strides, s)
 	}
 	if len(w.shape) == 0 {
-		w.shape, w.to.strides, w.from.strides = []int{1}, []int{1}, []int{1}
+		w.shape, w.to.strides, w.from.strides = append(w.shape, 1), append(w.to.strides, 1), append(w.from.strides, 1)
 	}
 	return w
 }
 
 // runWalk copies run by run along the last axis; the others count like an
 // odometer.
-func runWalk[E tensor.Native](dst, src *tensor.T, w walk) {
+func runWalk[E tensor.Native](dst, src *tensor.T, w *walk) {
 	d, s := tensor.Of[E](dst), tensor.Of[E](src)
 	inner := len(w.shape) - 1
 	n, dStep, sStep := w.shape[inner], w.to.strides[inner], w.from.strides[inner]
-	at := make([]int, inner)
+	at := w.at
+	for range inner {
+		at = append(at, 0)
+	}
 	i, j := w.to.off, w.from.off
 	for {
 		copyRun(d, i, dStep, s, j, sStep, n)
@@ -143,11 +159,18 @@ func takeAxis(dst, src *tensor.T, axis int, index []int) {
 	}
 }
 
-// borrow asks the call's budget for scratch memory of n words of 8 bytes, which
-// the function that it returns gives back.
-func borrow(c *Call, n int) (giveBack func(), err error) {
-	bytes := 8 * int64(n)
-	return func() { c.Budget.Give(bytes) }, c.Budget.Take(bytes)
+// A loan is scratch memory that a call's budget has allowed.
+type loan struct {
+	from  *Budget
+	bytes int64
+}
+
+func (l loan) giveBack() { l.from.Give(l.bytes) }
+
+// borrow asks the call's budget for scratch memory of n words of 8 bytes.
+func borrow(c *Call, n int) (loan, error) {
+	l := loan{c.Budget, 8 * int64(n)}
+	return l, c.Budget.Take(l.bytes)
 }
 
 // one makes the list of results of an operator that has one.
@@ -156,7 +179,7 @@ func one(t *tensor.T) []*tensor.T { return []*tensor.T{t} }
 // evalView gives the argument's elements the shape of the result. That both
 // hold the same number could not always be proved; it is checked here.
 func evalView(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	shape := c.Out[0].Ints()
+	shape := intsOf(c, c.Out[0])
 	if n, ok := tensor.Elements(shape); !ok || n != in[0].Len() {
 		return nil, Errorf("dimension-mismatch", "shape %s does not hold the %d elements of %s", ShapeString(c.Out[0].Shape), in[0].Len(), c.In[0]).
 			Label(0, "%s", c.In[0])

@@ -116,15 +116,15 @@ func evalConcat(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	placeAll(out[0], axis, in)
+	placeAll(c, out[0], axis, in)
 	return out, nil
 }
 
 // placeAll copies tensors behind each other along an axis of out.
-func placeAll(out *tensor.T, axis int, in []*tensor.T) {
-	to := dense(out)
+func placeAll(c *Call, out *tensor.T, axis int, in []*tensor.T) {
+	to := denseOf(c, out)
 	for _, x := range in {
-		copyView(out, to, x, dense(x), x.Shape)
+		copyView(out, to, x, denseOf(c, x), x.Shape)
 		to.off += x.Shape[axis] * to.strides[axis]
 	}
 }
@@ -146,11 +146,13 @@ func evalStack(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	slabs := make([]*tensor.T, len(in))
+	slabs := room[*tensor.T](c, len(in))
 	for i, x := range in {
-		slabs[i] = x.Reshape(slices.Insert(slices.Clone(x.Shape), axis, 1)...)
+		shape := append(room[int](c, len(x.Shape)+1)[:0], x.Shape[:axis]...)
+		shape = append(append(shape, 1), x.Shape[axis:]...)
+		slabs[i] = reshaped(c, x, shape...)
 	}
-	placeAll(out[0], axis, slabs)
+	placeAll(c, out[0], axis, slabs)
 	return out, nil
 }
 
@@ -253,13 +255,13 @@ func evalSplit(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, left := dense(in[0]), in[0].Shape[axis]
+	from, left := denseOf(c, in[0]), in[0].Shape[axis]
 	for _, part := range out {
 		n := part.Shape[axis]
 		if left -= n; left < 0 {
 			return nil, Errorf("dimension-mismatch", "the parts are larger than axis %d of %s", axis, c.In[0]).Label(0, "%s", c.In[0])
 		}
-		copyView(part, dense(part), in[0], from, part.Shape)
+		copyView(part, denseOf(c, part), in[0], from, part.Shape)
 		from.off += n * from.strides[axis]
 	}
 	return out, nil
@@ -293,7 +295,7 @@ func alignReps(c *Call) (shape, reps []Dim) {
 func evalTile(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	block, steps := tileBlock(c)
-	copyView(out[0], view{0, tensor.Strides(block)}, in[0], view{0, steps}, block)
+	copyView(out[0], view{0, stridesOf(c, block)}, in[0], view{0, steps}, block)
 	return out, nil
 }
 
@@ -328,7 +330,7 @@ func inferRepeat(c *Call) ([]Type, error) {
 func evalRepeat(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	block, steps := repeatBlock(c)
-	copyView(out[0], view{0, tensor.Strides(block)}, in[0], view{0, steps}, block)
+	copyView(out[0], view{0, stridesOf(c, block)}, in[0], view{0, steps}, block)
 	return out, nil
 }
 

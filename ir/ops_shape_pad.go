@@ -151,11 +151,11 @@ func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) i
 	}
 	// Each axis grows into a new tensor, at most as large as the result.
 	bytes, _ := c.Out[0].Bytes().Const()
-	giveBack, err := borrow(c, 2*int((bytes+7)/8))
+	lent, err := borrow(c, 2*int((bytes+7)/8))
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	out := tensor.New(x.DType, shape...)
 	copyView(out, dense(out), x, from, shape)
 	for i := range shape {

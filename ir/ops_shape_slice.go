@@ -57,19 +57,25 @@ func cutsOf(c *Call) ([]cut, error) {
 	n := len(starts)
 	axes, steps := c.Ints("axes"), c.Ints("steps")
 	if c.Attr("axes").IsNone() {
-		axes = firstAxes[int64](n)
+		axes = room[int64](c, n)
+		for i := range axes {
+			axes[i] = int64(i)
+		}
 	}
 	if c.Attr("steps").IsNone() {
-		steps = slices.Repeat([]int64{1}, n)
+		steps = room[int64](c, n)
+		for i := range steps {
+			steps[i] = 1
+		}
 	}
 	if len(ends) != n || len(axes) != n || len(steps) != n {
 		return nil, Errorf("wrong-arguments", "got %d starts, %d ends, %d axes and %d steps", n, len(ends), len(axes), len(steps)).
 			Note("each axis has one start, one end and one step")
 	}
-	if _, err := axesOf(axes, x.Rank()); err != nil {
+	if _, err := axesFor(c, axes, x.Rank()); err != nil {
 		return nil, err
 	}
-	cuts := make([]cut, n)
+	cuts := room[cut](c, n)
 	for i := range cuts {
 		if steps[i] == 0 {
 			return nil, Errorf("out-of-range", "the step along axis %d is 0", axes[i])
@@ -156,13 +162,13 @@ func evalSlice(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	copyView(out[0], dense(out[0]), in[0], from, out[0].Shape)
+	copyView(out[0], denseOf(c, out[0]), in[0], from, out[0].Shape)
 	return out, nil
 }
 
 // sliceView is where the elements of a slice lie in its argument.
 func sliceView(c *Call) (view, error) {
-	from := view{0, tensor.Strides(c.In[0].Ints())}
+	from := view{0, stridesOf(c, intsOf(c, c.In[0]))}
 	cuts, err := cutsOf(c)
 	if err != nil {
 		return from, err
@@ -189,7 +195,7 @@ func inferFlip(c *Call) ([]Type, error) {
 }
 
 func evalFlip(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
-	out, from := results(c), dense(in[0])
+	out, from := results(c), denseOf(c, in[0])
 	given := c.Ints("axis")
 	if c.Attr("axis").IsNone() {
 		given = firstAxes[int64](len(in[0].Shape))
@@ -202,7 +208,7 @@ func evalFlip(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		from.off += (in[0].Shape[a] - 1) * from.strides[a]
 		from.strides[a] = -from.strides[a]
 	}
-	copyView(out[0], dense(out[0]), in[0], from, out[0].Shape)
+	copyView(out[0], denseOf(c, out[0]), in[0], from, out[0].Shape)
 	return out, nil
 }
 
@@ -226,11 +232,11 @@ func inferRoll(c *Call) ([]Type, error) {
 // evalRoll rolls axis by axis; an axis that is given twice moves by the sum.
 func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	shifts, x := c.Dims("shift"), in[0]
-	giveBack, err := borrow(c, 2*((len(x.Data)+7)/8)) // two steps: from, to
+	lent, err := borrow(c, 2*((len(x.Data)+7)/8)) // two steps: from, to
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer lent.giveBack()
 	if c.Attr("axis").IsNone() {
 		n, _ := shifts[0].Const()
 		return resultOf(c, rollAxis(x.Reshape(x.Len()), 0, n)), nil

@@ -73,12 +73,12 @@ func stridesOfTranspose(c *Call) ([]stride, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []stride{{view{0, permuted(tensor.Strides(c.In[0].Ints()), perm)}, c.Out[0].Ints()}}, nil
+	return []stride{{view{0, permuted(nil, tensor.Strides(c.In[0].Ints()), perm)}, c.Out[0].Ints()}}, nil
 }
 
 func stridesOfExpand(c *Call) ([]stride, error) {
 	shape := c.Out[0].Ints()
-	return []stride{{view{0, broadcastStrides(c.In[0].Ints(), shape)}, shape}}, nil
+	return []stride{{view{0, broadcastStrides(nil, c.In[0].Ints(), shape)}, shape}}, nil
 }
 
 func stridesOfSlice(c *Call) ([]stride, error) {

@@ -99,10 +99,10 @@ func (f *frame) stop(task int, err error) {
 
 // execute runs all streams to their end.
 func (f *frame) execute() {
-	f.help(&f.hand)
+	f.help(f.hand)
 	for f.left.Load() > 0 {
 		f.await()
-		f.help(&f.hand)
+		f.help(f.hand)
 	}
 	if f.offered.Load() {
 		f.m.workers.withdraw(f)

@@ -20,7 +20,7 @@ type frame struct {
 	args    []*tensor.T  // operands of all steps; see step.args
 	outside [2][][]*port // by InputSpace and OutputSpace, and by slot: what shows it
 	streams []stream
-	hand    hand            // of the caller
+	hand    *hand           // of the caller
 	ctx     context.Context // of the run under way
 	done    <-chan struct{} // ctx.Done()
 	ticket  ticket
@@ -112,7 +112,8 @@ func (f *frame) use(a *arena) {
 func (f *frame) begin(ctx context.Context, t ticket, inputs, outputs []*tensor.T) {
 	f.ctx, f.done = ctx, ctx.Done()
 	f.ticket = t
-	f.ticket.frame, f.ticket.arena = nil, nil
+	f.hand = t.hand
+	f.ticket.frame, f.ticket.arena, f.ticket.hand = nil, nil, nil
 	f.budget.Reset(t.scratch)
 	f.failure.err = nil
 	f.crew.begin(len(f.streams))
@@ -130,7 +131,7 @@ func (f *frame) end() {
 	f.attach(bytecode.InputSpace, nil)
 	f.attach(bytecode.OutputSpace, nil)
 	f.ctx, f.done = nil, nil
-	f.hand.part.Clear()
+	f.hand.clear()
 	f.bound = binding{}
 }
 

@@ -39,6 +39,7 @@ type Memory struct {
 	peak    int64     // the largest sum of used and kept
 	idle    []*arena  // the one used last comes last
 	kept    int64     // bytes of them
+	hands   []*hand   // of callers that wait for their next run
 	queue   []*waiter // in order of arrival
 
 	pool   sync.Once
@@ -80,6 +81,7 @@ type ticket struct {
 	alone   bool
 	frame   *frame // one that was kept, or nil
 	arena   *arena // one that was kept, or nil
+	hand    *hand  // of the caller
 	held    int64  // bytes taken from the memory: fixed and scratch
 	scratch int64  // bytes of it that the kernels may use
 	shared  bool   // another run was under way when this one began
@@ -119,7 +121,7 @@ func (y *Memory) take(ctx context.Context, m *Machine, fixed int64, alone bool) 
 		y.queue = slices.Delete(y.queue, i, i+1)
 		y.wake() // those behind may be smaller
 	} else {
-		y.put(&w.ticket, w.frame, w.arena) // it was granted meanwhile
+		y.put(&w.ticket, w.frame, w.arena, w.hand) // it was granted meanwhile
 	}
 	return ticket{}, err
 }
@@ -149,12 +151,24 @@ func (y *Memory) grant(t *ticket) {
 	y.begun++
 	t.begun, t.shared = y.begun, y.running > 1
 	t.frame = t.m.takeFrame()
+	t.hand = y.takeHand()
 	y.pick(t)
 	if f := t.frame; f != nil && f.arena != nil && f.arena != t.arena && f.arena.last == f {
 		f.arena.last = nil // from now on nobody else looks at the frame
 	}
 	y.evict(y.limit() - y.used)
 	y.peak = max(y.peak, y.used+y.kept)
+}
+
+// takeHand takes what a caller works with; there are as many as runs at once.
+func (y *Memory) takeHand() *hand {
+	n := len(y.hands)
+	if n == 0 {
+		return new(hand)
+	}
+	h := y.hands[n-1]
+	y.hands = y.hands[:n-1]
+	return h
 }
 
 // takeFrame takes out the frame that was used last, or nil.
@@ -235,7 +249,8 @@ func (y *Memory) evict(most int64) {
 }
 
 // put ends a run. Its frame and arena, if not nil, are kept for later ones.
-func (y *Memory) put(t *ticket, f *frame, a *arena) {
+func (y *Memory) put(t *ticket, f *frame, a *arena, h *hand) {
+	y.hands = append(y.hands, h)
 	y.used -= t.held
 	y.running--
 	if f != nil {
@@ -288,10 +303,10 @@ func (y *Memory) give(t *ticket, f *frame) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if f == nil {
-		y.put(t, t.frame, t.arena)
+		y.put(t, t.frame, t.arena, t.hand)
 		return
 	}
-	y.put(t, f, f.arena)
+	y.put(t, f, f.arena, f.hand)
 }
 
 // grow makes a run's share of scratch memory at least want bytes and returns
@@ -343,6 +358,6 @@ func (y *Memory) forget(m *Machine) {
 			y.drop(i)
 		}
 	}
-	m.frames = nil
+	m.frames, y.hands = nil, nil
 	y.blocks().Trim()
 }

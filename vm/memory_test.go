@@ -84,7 +84,7 @@ func TestMemoryAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.ticket = got
+		f.ticket, f.hand = got, got.hand
 		tr.state(fmt.Sprintf("%s takes %d", m.program.Name, m.program.Arena))
 		return f
 	}
@@ -168,7 +168,7 @@ func TestKeptArenas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.ticket = got
+		f.ticket, f.hand = got, got.hand
 		// Several are under way, so that arenas are made and not only used again.
 		if f, under[i%8] = under[i%8], f; f == nil {
 			continue

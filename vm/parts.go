@@ -28,7 +28,14 @@ type job struct {
 
 // A hand is what an executor works with.
 type hand struct {
-	part kernel.Part
+	part    kernel.Part
+	scratch ir.Scratch // of the evaluations
+}
+
+// clear lets go of what belongs to the last run.
+func (h *hand) clear() {
+	h.part.Clear()
+	h.scratch.Forget()
 }
 
 const countBits = 32
@@ -74,7 +81,7 @@ func (j *job) compute(part int, h *hand) (ok bool) {
 			ok = false
 		}
 	}()
-	return j.split.Run(&h.part, j.budget, part, j.out, j.in) == nil
+	return j.split.Run(&h.part, j.budget, &h.scratch, part, j.out, j.in) == nil
 }
 
 // claim takes a part of the stream's job. With the last one nobody has to look

@@ -169,7 +169,7 @@ func (s *stream) whole(st *step, out, in []*tensor.T) error {
 		s.of, s.call = st.call, *st.call
 		s.call.Budget = &s.f.budget
 	}
-	s.call.Into = out
+	s.call.Into, s.call.Scratch = out, &s.hand.scratch
 	return st.kernel.Run(&s.call, out, in)
 }
 

@@ -155,7 +155,7 @@ func (k *worker) live() {
 		case f != nil:
 			f.help(&k.hand)
 			f.inside.Add(-1)
-			k.hand.part.Clear()
+			k.hand.clear()
 		default:
 			k.rest(seen)
 		}

@@ -24,9 +24,9 @@ type codec struct {
 // codecs is the table of conversions, indexed by DType.
 var codecs = [...]codec{
 	F64:  doubleCodec(),
-	F32:  floatCodec(loadAs[float32, float64], storeAs[float32, float64]),
-	F16:  floatCodec(loadF16, storeF16),
-	BF16: floatCodec(loadBF16, storeBF16),
+	F32:  floatCodec(func(v float32) float64 { return float64(v) }, func(v float64) float32 { return float32(v) }, loadAs[float32, float64], storeAs[float32, float64]),
+	F16:  floatCodec(Float16.Float64, ToF16, loadF16, storeF16),
+	BF16: floatCodec(BFloat16.Float64, ToBF16, loadBF16, storeBF16),
 	I64:  intCodec[int64](math.MinInt64, math.MaxInt64),
 	I32:  intCodec[int32](math.MinInt32, math.MaxInt32),
 	I16:  intCodec[int16](math.MinInt16, math.MaxInt16),
@@ -64,20 +64,42 @@ func (t *T) StoreUints(at int, src []uint64) { t.codec(at, len(src)).storeUints(
 
 // LoadBools fills dst with whether each element is not zero; NaN is not.
 func (t *T) LoadBools(dst []bool, at int) {
-	var buf [run]float64
-	for len(dst) > 0 {
-		n := min(len(dst), run)
-		// Rounding of 64-bit integers never makes zero of another number.
-		t.LoadFloats(buf[:n], at)
-		for i, v := range buf[:n] {
-			dst[i] = v != 0
-		}
-		dst, at = dst[n:], at+n
+	t.codec(at, len(dst))
+	truths[t.DType](t, dst, at)
+}
+
+// truths are the loops of LoadBools.
+var truths = [...]func(t *T, dst []bool, at int){
+	F64: truth[float64], F32: truth[float32], F16: truthOfHalf[Float16], BF16: truthOfHalf[BFloat16],
+	I64: truth[int64], I32: truth[int32], I16: truth[int16], I8: truth[int8],
+	U64: truth[uint64], U32: truth[uint32], U16: truth[uint16], U8: truth[uint8], Bool: truth[uint8],
+}
+
+func truth[E interface {
+	Native
+	number
+}](t *T, dst []bool, at int) {
+	for i, v := range span[E](t, at, len(dst)) {
+		dst[i] = v != 0
+	}
+}
+
+// truthOfHalf looks at all bits but the sign.
+func truthOfHalf[E Float16 | BFloat16](t *T, dst []bool, at int) {
+	for i, v := range span[E](t, at, len(dst)) {
+		dst[i] = v&0x7fff != 0
 	}
 }
 
 // StoreBools stores 0 and 1 from position at on.
 func (t *T) StoreBools(at int, src []bool) {
+	if t.DType == Bool {
+		t.codec(at, len(src))
+		for i, v := range src {
+			t.Data[at+i] = bit(v)
+		}
+		return
+	}
 	var buf [run]int64
 	for len(src) > 0 {
 		n := min(len(src), run)

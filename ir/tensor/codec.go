@@ -81,21 +81,24 @@ func storeBool[W wide](t *T, at int, src []W) {
 // doubleCodec is floatCodec but for the integers that are stored: Go rounds
 // them to nearest even itself, and float64 has no bits to spare for stickyInt.
 func doubleCodec() codec {
-	c := floatCodec(loadAs[float64, float64], storeAs[float64, float64])
+	c := floatCodec(same, same, loadAs[float64, float64], storeAs[float64, float64])
 	c.storeInts, c.storeUints = storeAs[float64, int64], storeAs[float64, uint64]
 	return c
 }
 
+func same(v float64) float64 { return v }
+
 // floatCodec reaches integers by way of float64, which holds every element of
-// a float dtype exactly.
-func floatCodec(load func(*T, []float64, int), store func(*T, int, []float64)) codec {
+// a float dtype exactly: element by element, since a buffer handed to a function
+// that is not known would be made anew each time.
+func floatCodec[E Native](from func(E) float64, to func(float64) E, load func(*T, []float64, int), store func(*T, int, []float64)) codec {
 	return codec{
 		loadFloats:  load,
-		loadInts:    loadVia(load, Saturate[int64](math.MinInt64, math.MaxInt64)),
-		loadUints:   loadVia(load, Saturate[uint64](0, math.MaxUint64)),
+		loadInts:    loadVia(from, Saturate[int64](math.MinInt64, math.MaxInt64)),
+		loadUints:   loadVia(from, Saturate[uint64](0, math.MaxUint64)),
 		storeFloats: store,
-		storeInts:   storeVia(store, stickyInt),
-		storeUints:  storeVia(store, stickyUint),
+		storeInts:   storeVia(to, stickyInt),
+		storeUints:  storeVia(to, stickyUint),
 	}
 }
 
@@ -121,30 +124,19 @@ func intCodec[E interface {
 	}
 }
 
-func loadVia[W wide](load func(*T, []float64, int), conv func(float64) W) func(*T, []W, int) {
+func loadVia[E Native, W wide](from func(E) float64, conv func(float64) W) func(*T, []W, int) {
 	return func(t *T, dst []W, at int) {
-		var buf [run]float64
-		for len(dst) > 0 {
-			n := min(len(dst), run)
-			load(t, buf[:n], at)
-			for i, v := range buf[:n] {
-				dst[i] = conv(v)
-			}
-			dst, at = dst[n:], at+n
+		for i, v := range span[E](t, at, len(dst)) {
+			dst[i] = conv(from(v))
 		}
 	}
 }
 
-func storeVia[W wide](store func(*T, int, []float64), conv func(W) float64) func(*T, int, []W) {
+func storeVia[E Native, W wide](to func(float64) E, conv func(W) float64) func(*T, int, []W) {
 	return func(t *T, at int, src []W) {
-		var buf [run]float64
-		for len(src) > 0 {
-			n := min(len(src), run)
-			for i, v := range src[:n] {
-				buf[i] = conv(v)
-			}
-			store(t, at, buf[:n])
-			src, at = src[n:], at+n
+		dst := span[E](t, at, len(src))
+		for i, v := range src {
+			dst[i] = to(conv(v))
 		}
 	}
 }

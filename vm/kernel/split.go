@@ -168,10 +168,10 @@ func (s *Split) place(c *ir.Call, rows rows, shape []int, axis, outer, size int)
 // Parts is the number of parts.
 func (s *Split) Parts() int { return len(s.at) }
 
-// Run computes one part of a call, with what budget allows, of the call's
-// results and arguments. Errors are those of Kernel.Run, but for positions, which
+// Run computes one part of a call, with what budget allows and on scratch
+// memory, of the call's results and arguments; both may be nil. Errors are those of Kernel.Run, but for positions, which
 // are the part's.
-func (s *Split) Run(p *Part, budget *ir.Budget, part int, out, in []*tensor.T) error {
+func (s *Split) Run(p *Part, budget *ir.Budget, scratch *ir.Scratch, part int, out, in []*tensor.T) error {
 	kind := 0
 	if s.shapes[1] != nil && part%s.chunks == s.chunks-1 {
 		kind = 1
@@ -183,7 +183,7 @@ func (s *Split) Run(p *Part, budget *ir.Budget, part int, out, in []*tensor.T) e
 		p.show(i+1, t, types[i+1], at[i+1])
 	}
 	p.call = *s.shapes[kind]
-	p.call.Budget, p.call.Into = budget, p.list[:1:1]
+	p.call.Budget, p.call.Scratch, p.call.Into = budget, scratch, p.list[:1:1]
 	return s.kernel.Run(&p.call, p.call.Into, p.list[1:len(types)])
 }
 

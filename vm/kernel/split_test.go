@@ -88,8 +88,9 @@ func compareParts(t *testing.T, s *Split, c *ir.Call, in []*tensor.T, want int) 
 		out.Data[i] = 0xa5
 	}
 	var p Part
+	var scratch ir.Scratch
 	for i := s.Parts() - 1; i >= 0; i-- {
-		if err := s.Run(&p, nil, i, []*tensor.T{out}, in); err != nil {
+		if err := s.Run(&p, nil, &scratch, i, []*tensor.T{out}, in); err != nil {
 			t.Fatalf("%s of %v: part %d: %v", c.Op.Name, c.In, i, err)
 		}
 	}
