@@ -102,9 +102,14 @@ func (m *Machine) portName(s *span) string {
 // checkOverlap goes through the memory of all ports in its order. Inputs may
 // share theirs.
 func (m *Machine) checkOverlap(inputs, outputs []*tensor.T) error {
-	list := m.spans.Get().(*[]span)
-	defer m.spans.Put(list)
-	spans := (*list)[:0]
+	var few [16]span
+	spans := few[:0]
+	if len(inputs)+len(outputs) > len(few) {
+		list := m.spans.Get().(*[]span)
+		defer m.spans.Put(list)
+		*list = slices.Grow((*list)[:0], len(inputs)+len(outputs))
+		spans = *list
+	}
 	for i, t := range outputs {
 		if len(t.Data) > 0 {
 			spans = append(spans, spanOf(t, false, i))
@@ -115,7 +120,6 @@ func (m *Machine) checkOverlap(inputs, outputs []*tensor.T) error {
 			spans = append(spans, spanOf(t, true, i))
 		}
 	}
-	*list = spans
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.port, b.port)) })
 	// Of those before, the one that reaches furthest, and of the outputs.
 	var any, output *span

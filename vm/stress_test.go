@@ -30,9 +30,6 @@ func moment() time.Duration {
 	return 2 * time.Second
 }
 
-// strategies are all ways to share tasks out among streams.
-var strategies = []lower.Strategy{lower.Latency, lower.Throughput, lower.Balanced}
-
 // memoryModes are all ways to use memory again.
 var memoryModes = []lower.MemoryMode{lower.MemoryOff, lower.MemoryConservative, lower.MemoryNormal, lower.MemoryAggressive}
 

@@ -234,7 +234,7 @@ func TestInPlace(t *testing.T) {
 		}
 		replaced := 0
 		r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
-		for range 20 {
+		for range 60 {
 			c, in := sample(t, op, r)
 			replaced += replace(t, c, in)
 			if c, in, ok := enlarged(r, c, in); ok {
