@@ -175,11 +175,14 @@ func (o *outliner) stand(v, of *ir.Value) {
 	o.body = append(o.body, v)
 }
 
-// unitOf is the unit that runs a group: the cube if it holds a product, else the
+// unitOf is the unit that runs a group: the one that @unit asks for if that is the
+// vector unit, which can do all; the cube if the group holds a product; else the
 // rule's.
 func (g *graph) unitOf(root int32) ir.Unit {
 	t := &g.groups[root].traits
 	switch {
+	case annotation(t.annots, "unit") == ir.Vector.String():
+		return ir.Vector
 	case t.cubes > 0:
 		return ir.Cube
 	case t.rule != nil:

@@ -17,7 +17,7 @@ import (
 // Lower reports the same. The error is a *diag.Diagnostic.
 func Check(f *ir.Func, opts Options) error {
 	opts = opts.complete()
-	if err := opts.check(); err != nil {
+	if err := opts.check(); err != nil || opts.streams() == 1 { // all is on that one, whatever its name
 		return err
 	}
 	var names []string

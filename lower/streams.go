@@ -13,7 +13,7 @@ import (
 func (p *Plan) assignStreams(o *Options) {
 	a := &assigner{Plan: p, limit: o.streams(), row: o.Strategy.strategist()}
 	a.pins()
-	if len(a.names) == 0 && (a.limit == 1 || len(p.Tasks) < 2) {
+	if a.limit == 1 || len(a.names) == 0 && len(p.Tasks) < 2 {
 		p.oneStream()
 		return
 	}

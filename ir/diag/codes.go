@@ -270,7 +270,8 @@ graph main(x: f32[4, 4]) -> f32[4, 4] {
 @stream("name") puts values on a stream of that name, and every name is a stream. A
 plan has at most as many as --streams says, or else as the device's row does
 (default_streams in npu devices). Let values share names, or raise the limit: 64
-is the most. It is looked at when a graph is planned, which npu check does not do.`,
+is the most, and with 1 all values are on one stream, whatever they ask for. It is
+looked at when a graph is planned, which npu check does not do.`,
 		Wrong: `
 graph main(x: f32[4]) -> f32[4] {
     @stream("a") p = sort(x)
