@@ -100,7 +100,7 @@ func BenchmarkLowerLarge(b *testing.B) {
 	for name, build := range large {
 		f := &ir.Func{Name: name}
 		f.NewInput("x", ir.T(tensor.F32, ir.N(100)))
-		f.Results = []*ir.Value{build(f, 20_000)}
+		f.Results = []*ir.Value{build(f, 100_000)}
 		for _, mode := range []lower.MemoryMode{lower.MemoryNormal, lower.MemoryAggressive} {
 			for _, streams := range []int{1, 8} {
 				b.Run(fmt.Sprintf("%s/%s/streams=%d", name, mode, streams), func(b *testing.B) {

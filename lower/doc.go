@@ -12,18 +12,26 @@
 // A plan is for one binding of the symbols: all sizes in it are numbers.
 //
 // Every value is one task on the unit of its operator's row, but for inputs,
-// parameters and constants, which are there already, and views (reshape,
-// squeeze), which share the memory of their argument. Results are made in the
-// caller's memory; only where that can't be (an input that is returned, one
-// value returned twice) does a copy follow. A region is one task; its bodies
-// are plans of their own whose arenas share a buffer, the frame, that lives as
-// long as the task.
+// parameters and constants, which are there already, and views (reshape, a
+// slice of whole rows, the parts of a split), which are parts of their argument as
+// they lie there. The parts of a concat are made in its place where nothing else
+// asks for another. Results are made in the caller's memory; only where that can't
+// be (an input that is returned, one value returned twice) does a copy follow. A
+// region is one task; its bodies are plans of their own whose arenas share a
+// buffer, the frame, that lives as long as the task.
+//
+// Memory is planned last, for the order that streams and events give: a place is
+// used again when all who used it are known to be done, and a result is made where
+// an argument lies if the operator can do that and nobody looks at the argument
+// afterwards. Buffers that hand a place on to each other so are one slot; which
+// slots share memory, and at which offsets, is place's work.
 //
 // Invariants:
 //   - tasks stand in program order, and every wait is for an earlier task, so
 //     that no plan can deadlock;
-//   - two buffers overlap only if their lives in program order do not, and
-//     where the later one's task is on another stream, events keep that order;
+//   - two slots overlap only if all tasks that use the one are done, by the order
+//     of streams and events, before any that writes the other begins; memory adds
+//     no event;
 //   - every event has a waiter, and none can be left out;
 //   - the time is n log n in the number of values, and nothing recurses but
 //     over nested regions;
