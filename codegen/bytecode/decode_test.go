@@ -135,13 +135,9 @@ func TestMemoryIsBounded(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(bytecode.Encode(build(f, straight)))
 	f.Add(bytecode.Encode(build(f, regions)))
-	for _, c := range faults {
-		p := copyOf(f, build(f, c.text))
-		if c.name == "no end" || strings.HasPrefix(c.name, "a body that runs itself") {
-			continue // not encodable or the same as others
-		}
-		c.plant(p)
-		f.Add(bytecode.Encode(p))
+	_, list := faults(f)
+	for _, c := range list {
+		f.Add(bytecode.Encode(assemble(f, c.listing)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := bytecode.Decode(mend(data))

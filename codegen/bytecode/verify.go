@@ -157,7 +157,7 @@ func (v *verifier) buffer(i int) error {
 func (v *verifier) view(i int) error {
 	b := &v.p.Buffers[i]
 	if b.Base >= len(v.p.Buffers) || v.p.Buffers[b.Base].Base >= 0 {
-		return fault(diag.Loc{}, "", "%s views a buffer that is no base", v.label(i))
+		return fault(diag.Loc{}, "", "%s views %s, which is no buffer of its own", v.label(i), v.label(b.Base))
 	}
 	base := &v.p.Buffers[b.Base]
 	if b.Space != base.Space || b.Slot != base.Slot || b.Offset < base.Offset || b.Offset+b.Size > base.Offset+base.Size {

@@ -17,14 +17,22 @@ func (v *verifier) instr(pl place) *Instr {
 	return &v.p.Functions[pl.fn].Streams[pl.stream].Code[pl.at]
 }
 
-// where names an instruction for a message: exec t3 on s0.
+// where names an instruction for a message: exec t3 on s0, wait e1 on s0, copy t0
+// in f2 (then).
 func (v *verifier) where(pl place) string {
 	in := v.instr(pl)
-	s := v.p.Functions[pl.fn].Streams[pl.stream].Name
-	if len(opcodes[in.Op].fields) == 1 {
-		return fmt.Sprintf("%s e%d on %s", in.Op, in.Index, s)
+	f := &v.p.Functions[pl.fn]
+	within := " on " + f.Streams[pl.stream].Name
+	if pl.fn > 0 {
+		within = fmt.Sprintf(" in f%d (%s)", pl.fn, f.Name)
 	}
-	return fmt.Sprintf("%s t%d on %s", in.Op, in.Task, s)
+	switch {
+	case in.Op.hasSite():
+		return fmt.Sprintf("%s t%d%s", in.Op, in.Task, within)
+	case opcodes[in.Op].table != "":
+		return fmt.Sprintf("%s %s%d%s", in.Op, opcodes[in.Op].table, in.Index, within)
+	}
+	return in.Op.String() + within
 }
 
 func (v *verifier) fault(pl place, format string, args ...any) error {
@@ -119,41 +127,64 @@ func (v *verifier) operands(pl place) error {
 	}
 	bodies := 0
 	for _, f := range opcodes[in.Op].fields {
-		ok := true
+		var err error
 		switch f {
 		case fOut:
-			ok = len(in.Out) == 1 && v.isBuffer(in.Out[0])
+			err = v.one(pl, in.Out)
 		case fOuts:
-			ok = v.areBuffers(in.Out, false)
+			err = v.buffers(pl, in.Out, false)
 		case fIn:
-			ok = len(in.In) == 1 && v.isBuffer(in.In[0])
+			err = v.one(pl, in.In)
 		case fIns:
-			ok = v.areBuffers(in.In, true)
+			err = v.buffers(pl, in.In, true)
 		case fIfCond:
-			ok = !in.hasCond() || len(in.In) == 1 && v.isBuffer(in.In[0])
-		case fBody, fOptBody:
-			ok = bodies < len(in.Bodies)
-			if ok && (f == fBody || in.Bodies[bodies] != NoBody) {
-				if err := v.body(pl, in.Bodies[bodies]); err != nil {
-					return err
-				}
+			if in.hasCond() {
+				err = v.one(pl, in.In)
 			}
+		case fBody, fOptBody:
+			err = v.bodyAt(pl, bodies, f == fOptBody)
 			bodies++
 		}
-		if !ok {
-			return v.fault(pl, "has an operand that is not there")
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (v *verifier) areBuffers(list []int, absentToo bool) bool {
-	for _, b := range list {
-		if !v.isBuffer(b) && !(absentToo && b == Absent) {
-			return false
+// one checks an operand that is a single buffer.
+func (v *verifier) one(pl place, list []int) error {
+	if len(list) != 1 {
+		return v.fault(pl, "has %d operands where there is room for one", len(list))
+	}
+	return v.buffers(pl, list, false)
+}
+
+// buffers checks that the buffers of a list are there; absent ones may be left
+// out where the opcode says so.
+func (v *verifier) buffers(pl place, list []int, absentToo bool) error {
+	for i, b := range list {
+		switch {
+		case v.isBuffer(b):
+		case b != Absent:
+			return v.fault(pl, "has the operand b%d, which is not there", b)
+		case !absentToo:
+			return v.fault(pl, "leaves out operand %d", i)
 		}
 	}
-	return true
+	return nil
+}
+
+// bodyAt checks one of the bodies that an instruction names.
+func (v *verifier) bodyAt(pl place, i int, optional bool) error {
+	in := v.instr(pl)
+	switch {
+	case i >= len(in.Bodies):
+		return v.fault(pl, "has %d bodies, too few", len(in.Bodies))
+	case optional && in.Bodies[i] == NoBody:
+		return nil
+	}
+	return v.body(pl, in.Bodies[i])
 }
 
 // body checks that a body comes after the function that runs it, so that no
