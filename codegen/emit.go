@@ -1,9 +1,7 @@
 package codegen
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
@@ -17,9 +15,10 @@ import (
 // it from its text.
 func Emit(p *lower.Plan) (_ *bytecode.Program, calls []*ir.Call, err error) {
 	e := &emitter{
-		out:     &bytecode.Program{Name: p.Name, Arena: p.Arena, Align: p.Align, Events: len(p.Events)},
-		kernels: map[string]int{},
-		weights: map[int]int{},
+		out:       &bytecode.Program{Name: p.Name, Arena: p.Arena, Align: p.Align, Events: len(p.Events)},
+		typeIndex: map[string]int{},
+		kernels:   map[string]int{},
+		weights:   map[int]int{},
 	}
 	for _, b := range p.Env {
 		e.out.Env = append(e.out.Env, bytecode.Binding(b))
@@ -32,7 +31,7 @@ func Emit(p *lower.Plan) (_ *bytecode.Program, calls []*ir.Call, err error) {
 	s.placeBuffers()
 	e.out.Inputs, e.out.Outputs = s.ports(p.Inputs), s.ports(p.Outputs)
 	for _, stream := range p.Streams {
-		var code []bytecode.Instr
+		code := make([]bytecode.Instr, 0, len(stream.Tasks)+1)
 		for _, t := range stream.Tasks {
 			code = s.task(code, t)
 		}
@@ -44,10 +43,15 @@ func Emit(p *lower.Plan) (_ *bytecode.Program, calls []*ir.Call, err error) {
 
 // An emitter gathers the tables of the program.
 type emitter struct {
-	out     *bytecode.Program
-	kernels map[string]int // by text
-	calls   []*ir.Call     // of the kernels
-	weights map[int]int    // the buffer of each weight
+	out       *bytecode.Program
+	types     []bytecode.Type
+	typeIndex map[string]int // by key
+	kernels   map[string]int // by key
+	calls     []*ir.Call     // of the kernels
+	weights   map[int]int    // the buffer of each weight
+	indexes   []int          // room for operands
+	// The keys under way.
+	key, kernelKey []byte
 }
 
 func weightRow(w lower.Weight) bytecode.Weight {
@@ -55,56 +59,6 @@ func weightRow(w lower.Weight) bytecode.Weight {
 		return bytecode.NewWeight(w.Name, w.Data)
 	}
 	return bytecode.Weight{Name: w.Name, Type: typeOf(w.Type)}
-}
-
-func typeOf(t ir.Type) bytecode.Type {
-	if t.Absent() {
-		return bytecode.Type{Shape: []int{}}
-	}
-	return bytecode.Type{DType: t.DType, Shape: t.Ints()}
-}
-
-func typesOf(list []ir.Type) []bytecode.Type {
-	out := make([]bytecode.Type, len(list))
-	for i, t := range list {
-		out[i] = typeOf(t)
-	}
-	return out
-}
-
-// kernel returns the index of the kernel that runs a task; tasks that differ
-// only in their operands share one. inPlace is the argument in whose memory the
-// result lies.
-func (e *emitter) kernel(t *lower.Task, inPlace int) int {
-	k := bytecode.Kernel{
-		Op: t.Call.Op.Name, Attrs: t.Call.Op.AttrsText(t.Call.Attrs), Unit: t.Unit.String(),
-		In: typesOf(t.Call.In), Out: typesOf(t.Call.Out), InPlace: inPlace,
-	}
-	key := kernelKey(&k)
-	i, ok := e.kernels[key]
-	if !ok {
-		i = len(e.out.Kernels)
-		e.kernels[key] = i
-		e.out.Kernels = append(e.out.Kernels, k)
-		e.calls = append(e.calls, t.Call)
-	}
-	return i
-}
-
-func kernelKey(k *bytecode.Kernel) string {
-	var b strings.Builder
-	b.WriteString(k.Op + " {" + k.Attrs + "} " + k.Unit)
-	for _, t := range k.In {
-		b.WriteString(" " + t.String())
-	}
-	b.WriteString(" ->")
-	for _, t := range k.Out {
-		b.WriteString(" " + t.String())
-	}
-	if k.InPlace != bytecode.Absent {
-		fmt.Fprintf(&b, " in place %d", k.InPlace)
-	}
-	return b.String()
 }
 
 // A scope is one plan on its way into the program: where its buffers are.
@@ -123,6 +77,7 @@ type scope struct {
 // placeBuffers gives every buffer of the plan its place in the program.
 func (s *scope) placeBuffers() {
 	s.buffers = make([]int, len(s.p.Buffers))
+	s.e.out.Buffers = slices.Grow(s.e.out.Buffers, len(s.p.Buffers))
 	for i := range s.p.Buffers {
 		s.buffers[i] = s.place(i)
 	}
@@ -134,7 +89,7 @@ func (s *scope) place(i int) int {
 	b := &s.p.Buffers[i]
 	row := bytecode.Buffer{
 		Space: spaces[b.Space], Slot: b.Slot, Offset: b.Offset, Size: b.Size,
-		Type: typeOf(b.Type), Base: -1, Name: b.Name,
+		Type: s.e.types[s.e.typ(b.Type)], Base: -1, Name: b.Name,
 	}
 	switch {
 	case b.Base >= 0:
@@ -212,9 +167,19 @@ func (s *scope) ports(list []lower.Port) []bytecode.Port {
 	return out
 }
 
+// room makes a list of n operands. Most have one or two: they share memory.
+func (e *emitter) room(n int) []int {
+	if len(e.indexes) < n {
+		e.indexes = make([]int, max(n, 64))
+	}
+	list := e.indexes[:n:n]
+	e.indexes = e.indexes[n:]
+	return list
+}
+
 // of maps a list of the plan's buffers.
 func (s *scope) of(list []int) []int {
-	out := make([]int, len(list))
+	out := s.e.room(len(list))
 	for i, b := range list {
 		out[i] = bytecode.Absent
 		if b >= 0 {
