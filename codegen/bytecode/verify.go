@@ -23,7 +23,7 @@ import (
 // It takes time in proportion to n log n for n operands. The error is a
 // *diag.Diagnostic of code bad-bytecode that names both parties.
 func Verify(p *Program) error {
-	v := &verifier{p: p}
+	v := &verifier{p: p, places: make([]segments, len(p.Buffers))}
 	for _, check := range []func() error{v.tables, v.addresses, v.shape, v.code} {
 		if err := check(); err != nil {
 			return err
@@ -34,9 +34,10 @@ func Verify(p *Program) error {
 
 // A verifier holds what the checks of one program share.
 type verifier struct {
-	p     *Program
-	base  [4][]int64 // where each slot of each space begins in one line of addresses
-	depth []int      // of bodies
+	p      *Program
+	base   [4][]int64 // where each slot of each space begins in one line of addresses
+	depth  []int      // of bodies
+	places []segments // by buffer, in the function that is followed
 }
 
 // tables checks every table by itself.

@@ -26,7 +26,7 @@ func (f *flow) readAs(pl place, b int, note bool) error {
 	if f.rows[root] {
 		return f.v.fault(pl, "reads %s, whose rows are still being stored", f.v.label(b))
 	}
-	lo, hi := f.mem.segments(f.v.span(b))
+	lo, hi := f.segments(b)
 	pieces, ok := f.mem.pieces(lo, hi, f.buf[:0])
 	f.buf = pieces
 	if !ok {
@@ -78,13 +78,25 @@ func (f *flow) stale(pl place, b, root int, q piece) error {
 // late finds an instruction that writes a piece of a buffer and that nothing
 // orders before the current one.
 func (f *flow) late(pl place, root int, q piece) (access, bool) {
-	for _, w := range f.write[root] {
-		lo, hi := f.mem.segments(f.v.span(w.buffer))
-		if lo < q.hi && q.lo < hi && !f.ordered(pl, w.at) {
-			return w.at, true
+	for s, stream := range f.v.p.Functions[f.fn].Streams {
+		for at := range stream.Code {
+			for _, b := range f.v.written(&stream.Code[at]) {
+				lo, hi := f.segments(b)
+				if f.v.p.root(b) == root && lo < q.hi && q.lo < hi && !f.ordered(pl, access{s, at}) {
+					return access{s, at}, true
+				}
+			}
 		}
 	}
 	return access{}, false
+}
+
+// written lists what an instruction writes, its bodies' frames left out.
+func (v *verifier) written(in *Instr) []int {
+	if len(in.Bodies) > 0 {
+		return v.p.Functions[in.Bodies[0]].Writes
+	}
+	return in.Out
 }
 
 // store checks that all that was done to the memory of b is over, and gives it
@@ -105,7 +117,7 @@ func (f *flow) storeAs(pl place, b int, mine bool) error {
 }
 
 func (f *flow) storeOver(pl place, b, root int, mine bool) error {
-	lo, hi := f.mem.segments(f.v.span(b))
+	lo, hi := f.segments(b)
 	pieces, ok := f.mem.pieces(lo, hi, f.buf[:0])
 	f.buf = pieces
 	if !ok {

@@ -15,22 +15,15 @@ type flow struct {
 	v      *verifier
 	fn     int
 	mem    *memory
-	clocks [][]int32        // by stream: the last instruction seen of each stream, plus one
-	posted [][]int32        // by event: the clock at its post
-	postAt []place          // by event: where
-	write  map[int][]stored // by root: the instructions that write it or its views, for messages
-	reads  spans            // outside of the frame: what a body may read
-	writes spans            // and what it may write
-	rows   map[int]bool     // buffers that rows are stored in: not read in this body
-	loop   *Instr           // the loop whose body this is
-	work   []task           // bodies that this function runs
+	clocks [][]int32    // by stream: the last instruction seen of each stream, plus one
+	posted [][]int32    // by event: the clock at its post
+	postAt []place      // by event: where
+	reads  spans        // outside of the frame: what a body may read
+	writes spans        // and what it may write
+	rows   map[int]bool // buffers that rows are stored in: not read in this body
+	loop   *Instr       // the loop whose body this is
+	work   []task       // bodies that this function runs
 	buf    []piece
-}
-
-// A stored tells which instruction writes a buffer.
-type stored struct {
-	buffer int
-	at     access
 }
 
 // A task is one body to check, with what its caller promises.
@@ -72,7 +65,7 @@ func (v *verifier) code() error {
 func (v *verifier) newFlow(t task) *flow {
 	fn := &v.p.Functions[t.fn]
 	n := len(fn.Streams)
-	f := &flow{v: v, fn: t.fn, loop: t.loop, write: map[int][]stored{}, rows: map[int]bool{}}
+	f := &flow{v: v, fn: t.fn, loop: t.loop, rows: map[int]bool{}}
 	f.clocks = make([][]int32, n)
 	for s := range f.clocks {
 		f.clocks[s] = make([]int32, n)
@@ -82,54 +75,76 @@ func (v *verifier) newFlow(t task) *flow {
 		f.postAt = make([]place, v.p.Events)
 	}
 	f.reads, f.writes = v.spans(fn.Reads, fn.Writes), v.spans(fn.Writes)
-	f.mem = newMemory(f.points(t))
+	f.layOut(t)
 	for _, b := range t.enter {
-		lo, hi := f.mem.segments(v.span(b))
+		lo, hi := f.segments(b)
 		f.mem.put(lo, hi, cell{root: v.p.root(b), writer: access{stream: -1}})
 	}
 	return f
 }
 
-// points gathers where the buffers that a function touches begin and end, and
-// notes who writes each first.
-func (f *flow) points(t task) (points []int64, accesses int) {
-	add := func(b int) {
-		if b >= 0 {
-			lo, hi := f.v.span(b)
-			points = append(points, lo, hi)
-			accesses++
-		}
-	}
-	addAll := func(lists ...[]int) {
+// touches calls visit with every buffer that a function touches, as often as it
+// does.
+func (f *flow) touches(t task, visit func(b int)) {
+	all := func(lists ...[]int) {
 		for _, list := range lists {
 			for _, b := range list {
-				add(b)
+				if b != Absent {
+					visit(b)
+				}
 			}
 		}
 	}
-	addAll(t.enter, t.leave, f.v.p.Functions[f.fn].Reads, f.v.p.Functions[f.fn].Writes)
-	for s, stream := range f.v.p.Functions[f.fn].Streams {
+	fn := &f.v.p.Functions[f.fn]
+	all(t.enter, t.leave, fn.Reads, fn.Writes)
+	for _, stream := range fn.Streams {
 		for at := range stream.Code {
 			in := &stream.Code[at]
-			addAll(in.Out, in.In)
-			writes := in.Out
+			all(in.Out, in.In)
 			for _, body := range in.Bodies {
 				if body == NoBody {
 					continue
 				}
 				g := &f.v.p.Functions[body]
-				addAll(g.Reads, g.Writes)
-				add(g.Frame)
-				writes = g.Writes
-			}
-			for _, b := range writes {
-				root := f.v.p.root(b)
-				f.write[root] = append(f.write[root], stored{b, access{s, at}})
+				all(g.Reads, g.Writes)
+				if g.Frame >= 0 {
+					visit(g.Frame)
+				}
 			}
 		}
 	}
-	return points, accesses
 }
+
+// layOut makes the memory of a function, and notes for each buffer that it
+// touches which segments that is.
+func (f *flow) layOut(t task) {
+	v := f.v
+	var own []int
+	accesses := 0
+	f.touches(t, func(b int) {
+		accesses++
+		if v.places[b].fn != f.fn+1 {
+			v.places[b].fn = f.fn + 1
+			own = append(own, b)
+		}
+	})
+	points := make([]int64, 0, 2*len(own))
+	for _, b := range own {
+		lo, hi := v.span(b)
+		points = append(points, lo, hi)
+	}
+	f.mem = newMemory(points, accesses)
+	for _, b := range own {
+		v.places[b].lo, v.places[b].hi = f.mem.segments(v.span(b))
+	}
+}
+
+// A segments is where a buffer lies in the memory of a function; fn is that
+// function plus one.
+type segments struct{ fn, lo, hi int }
+
+// segments are those of a buffer that the function touches.
+func (f *flow) segments(b int) (lo, hi int) { return f.v.places[b].lo, f.v.places[b].hi }
 
 // run follows the streams. A stream that waits for an event lies aside until
 // the event is posted; when all lie aside there is a deadlock.
@@ -208,7 +223,7 @@ func (v *verifier) name(fn int) string {
 
 // holds reports whether every byte of b was last written as b.
 func (f *flow) holds(b int) bool {
-	lo, hi := f.mem.segments(f.v.span(b))
+	lo, hi := f.segments(b)
 	pieces, ok := f.mem.pieces(lo, hi, f.buf[:0])
 	f.buf = pieces
 	return ok && !slices.ContainsFunc(pieces, func(q piece) bool {

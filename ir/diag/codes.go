@@ -432,7 +432,10 @@ func @main(%x: f32[4]) -> f32[4] {
 		Doc: `
 A .npuc file is not one, is of another version, is damaged (its checksum does
 not fit), or breaks a rule of the verifier: a buffer outside of the arena, two
-tasks that run at the same time and touch the same bytes. Build it again.`,
+tasks that run at the same time and touch the same bytes. Build it again. The
+checksum of the weights is compared by npu check alone, since that reads all of
+the file. Of a listing of bytecode: a line that is not as npu emit bytecode
+writes it.`,
 	},
 	{
 		Name: "division-by-zero",
