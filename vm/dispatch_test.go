@@ -3,6 +3,7 @@ package vm
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/npulang/npu/codegen/bytecode"
@@ -109,4 +110,36 @@ func benchmarkRuns(b *testing.B, m *Machine, ctx context.Context, tasks int) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tasks), "ns/task")
+}
+
+// BenchmarkParts measures tasks on one executor and on all that there may be.
+func BenchmarkParts(b *testing.B) {
+	for _, c := range []struct{ name, text string }{
+		{"matmul", "func @f(%x: f32[N,N]) -> f32[N,N] {\n  %y = matmul %x, %x : f32[N,N]\n  return %y\n}"},
+		{"softmax", "func @f(%x: f32[N,N]) -> f32[N,N] {\n  %y = softmax %x : f32[N,N]\n  return %y\n}"},
+		{"gelu", "func @f(%x: f32[N,N]) -> f32[N,N] {\n  %y = gelu %x : f32[N,N]\n  return %y\n}"},
+		{"add", "func @f(%x: f32[N,N]) -> f32[N,N] {\n  %y = add %x, %x : f32[N,N]\n  return %y\n}"},
+	} {
+		for _, n := range []int{32, 64, 128, 256} {
+			for _, workers := range []int{0, -1} {
+				w := NewWorkers(workers)
+				m := machine(b, strings.ReplaceAll(c.text, "N", fmt.Sprint(n)), Options{Workers: w})
+				parts := 1
+				if s := m.code[0][0][0].split; s != nil {
+					parts = s.Parts()
+				}
+				x := []*tensor.T{tensor.New(tensor.F32, n, n)}
+				out := []*tensor.T{tensor.New(tensor.F32, n, n)}
+				b.Run(fmt.Sprintf("%s/%d/%dworkers/%dparts", c.name, n, w.Count(), parts), func(b *testing.B) {
+					for b.Loop() {
+						if err := m.RunInto(context.Background(), x, out); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(m.code[0][0][0].work), "estimate-ns")
+				})
+				w.Close()
+			}
+		}
+	}
 }

@@ -2,27 +2,57 @@
 //
 //	a program that passes the verifier     m, err := vm.Load(p, weights, vm.Options{})
 //	and the tensors of its weights    =>   out, err := m.Run(ctx, inputs)
+//	                                       err := m.RunInto(ctx, inputs, outputs)
 //
 // Load proves the program safe (bytecode.Verify), finds a kernel for each exec
-// (vm/kernel) and fetches the weights. A Run takes a frame, the memory of one
-// run, from a Memory that machines share, starts a goroutine for each stream but
-// the first, which stays with the caller, and gives out new tensors; a program
-// too small to gain by that has its streams take turns. Streams meet only at
-// events, which are counters that a run sets to its own number: nothing is reset
-// between runs. Waiting is by a short spin, then by a condition variable.
+// (vm/kernel), estimates how long each step takes, splits those that are worth it,
+// and fetches the weights. Options.Calls saves it the parsing of kernels when the
+// program has just been made.
+//
+// A run has a frame: a tensor for each buffer and the state of its streams. The
+// caller of Run is an executor, and so are the Workers that help it. An executor
+// takes a stream that can go on, runs its steps, and where the next one waits for
+// an event that is not posted, sets the stream aside and takes another. Nobody
+// blocks for an event, so that any number of streams runs on any number of
+// executors, even on one. Events are words that hold the number of the run that
+// posted them, sets of streams are words with a bit each: a task is begun, and
+// an event posted, without a lock.
+//
+// Work is given away only where that pays: an executor that has done two
+// microseconds of work while another stream could go on says so, and wakes a
+// worker if none is looking for work anyway. A chain stays where it is, a small
+// program on its caller. A task of forty microseconds or more whose kernel can
+// compute rows by themselves is done in parts by whoever has time. One that has
+// nothing to do looks around for 50 microseconds, then sleeps.
+//
+// RunInto computes into the caller's tensors, and once the machine is warm it
+// allocates nothing for the common operators. Run is the same with new tensors.
+//
+// A Memory bounds what the runs of all machines that share it hold: arenas,
+// which any machine uses that they are large enough for, outputs and scratch
+// memory. A run waits until what it begins with fits. Info tells what there is.
 //
 // An Error tells the stream, task, operator, value and place in the source. The
 // first error stops all streams before their next task, and long kernels on the way;
-// so does a cancelled context. A kernel that panics is such an error, and the machine stays usable.
+// so does a cancelled context, for which executors look before each task. A kernel
+// that panics is such an error, and the machine stays usable. Of a task that fails
+// in parts the whole is run again, so that its error is that of the whole.
 //
 // Invariants:
 //   - Run is safe for concurrent callers; they share weights and code only;
 //   - arenas, outputs and scratch memory of all runs stay below Memory.Limit:
 //     a run waits for what others have, and fails where it would fail alone;
-//   - no goroutine outlives the Run that started it, and Close returns only
-//     when every Run has;
-//   - the results do not depend on the number of streams, bit for bit.
+//   - Close returns only when every Run has; no goroutine outlives Workers.Close,
+//     which a machine calls for workers of its own, and workers of a machine that
+//     nobody closes end when it is collected;
+//   - the results do not depend on the number of streams, workers or parts, bit
+//     for bit, nor on the order in which executors happen to come.
+//
+// Options.Poison fills memory with NaN that holds nothing, which the stress tests
+// do on random graphs, with streams taken in any order; go test -run Stress
+// -stress 1m lets them go on for longer.
 //
 // Absent on purpose: bounds checks (the verifier has made them), knowledge of
-// operators (kernels have it) and of the planner.
+// operators (kernels have it) and of the planner; priorities and affinity, which
+// Go has no say in.
 package vm
