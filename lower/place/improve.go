@@ -1,0 +1,117 @@
+package place
+
+import "time"
+
+// mostSearched is the most buffers of a part that the search takes on: it keeps a
+// list of them for each step of its path.
+const mostSearched = 4096
+
+// firstTry is how many steps a ranking gets in the first round.
+const firstTry = 1024
+
+// improve searches for a plan that is no higher than target, else for one as low
+// as the effort allows. It returns the bound, which rises by what is proved to be
+// impossible.
+func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
+	s := newSearch(j)
+	if e.Time > 0 {
+		s.until = time.Now().Add(e.Time)
+	}
+	bound = j.bound()
+	parts := j.parts()
+	for i, list := range parts {
+		d := descent{s: s, list: list, at: r.at, proved: bound, best: j.heightOf(list, r.at)}
+		if len(list) <= mostSearched {
+			d.run(max(target, bound), (e.Steps-s.taken)/int64(len(parts)-i))
+		}
+		if d.better {
+			r.method = "search"
+		}
+		bound = max(bound, d.proved)
+	}
+	r.steps = s.taken
+	return bound
+}
+
+// parts are the buffers that have to do with each other, one part after the other
+// in time: between two of them nothing is live.
+func (j *job) parts() (parts [][]int32) {
+	order := j.byStart()
+	from, reach := 0, int32(0)
+	for i, k := range order {
+		if i > from && j.lo[k] >= reach && j.explicit == nil {
+			parts, from = append(parts, order[from:i]), i
+		}
+		reach = max(reach, j.hi[k])
+	}
+	return append(parts, order[from:])
+}
+
+func (j *job) heightOf(list []int32, at []int64) (top int64) {
+	for _, k := range list {
+		top = max(top, at[k]+j.size[k])
+	}
+	return top
+}
+
+// A descent makes the plan of one part lower.
+type descent struct {
+	s      *search
+	list   []int32
+	at     []int64 // the best plan, of all buffers
+	best   int64   // its height, of the list
+	proved int64   // no plan is lower
+	better bool
+}
+
+// run tries the goal first, with half of the steps. After that it halves the
+// range between what is impossible, or seems so, and what is known to be possible.
+func (d *descent) run(goal, steps int64) {
+	end := d.s.taken + steps
+	low := goal // not known to be out of reach
+	for try := goal; low < d.best && d.s.taken < end; try = low + (d.best-low)/2 {
+		switch d.attempt(try, (end-d.s.taken+1)/2) {
+		case found:
+			continue
+		case impossible:
+			d.proved = max(d.proved, try+1)
+		case gaveUp:
+			if d.s.late() {
+				return
+			}
+		}
+		low = try + 1
+	}
+}
+
+// attempt searches for a plan no higher than limit, by every ranking in turn and
+// in rounds of more and more steps. In most rounds the rankings are blurred: what one order does not lead to in many steps, another of its kind
+// often does in few.
+func (d *descent) attempt(limit, steps int64) outcome {
+	s := d.s
+	end := s.taken + steps
+	for round := 0; ; round++ {
+		for _, keys := range rankings {
+			left := end - s.taken
+			if left <= 0 {
+				return gaveUp
+			}
+			s.use(keys, round)
+			switch o := s.run(d.list, limit, min(left, firstTry<<(round/len(blurs)))); {
+			case o == found:
+				d.accept()
+				return found
+			case o == impossible || s.late():
+				return o
+			}
+		}
+	}
+}
+
+// accept takes over what the search has found.
+func (d *descent) accept() {
+	for _, k := range d.list {
+		d.at[k] = d.s.at[k]
+	}
+	d.best, d.better = d.s.job.heightOf(d.list, d.at), true
+}
