@@ -81,20 +81,13 @@ func TestBindUnaligned(t *testing.T) {
 	}
 }
 
-// returned takes copies only.
-const returned = `graph main(x: f32[B, 8]) -> (y: f32[B, 8], z: f32[8 * B]) { return x, reshape(x, [8 * B]) }`
-
 // TestBindAllocates checks that a steady run on bound tensors allocates nothing.
 func TestBindAllocates(t *testing.T) {
 	if underRace {
 		t.Skip("the race detector makes pools forget")
 	}
 	for _, opts := range []npu.Options{{}, {Level: npu.O0}, {Streams: 1}, {MemoryMode: npu.MemoryOff}} {
-		p, err := npu.Compile(npu.Script("returned.npu", returned), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close()
+		p := bindableProgram(t, opts)
 		b, err := p.Bind(map[string]*npu.Tensor{"x": npu.RandomTensor(npu.F32, []int{4, 8}, 1, "x")}, nil)
 		if err != nil {
 			t.Fatal(err)

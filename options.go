@@ -98,7 +98,7 @@ type Options struct {
 	Dims map[string]int64
 	// Locations shows in listings where each value comes from.
 	Locations bool
-	// Format is the language of the stage graph.
+	// Format is the language of the stage graph, or svg for a picture of memory.
 	Format PictureFormat
 	// Elide, if not 0, shortens constants of more elements in listings of the
 	// IR, which then do not parse back.

@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -18,20 +19,23 @@ import (
 type Stage struct {
 	Name string
 	Doc  string
-	show func(*compilation) (string, error)
+	// Formats are the languages of pictures in which the stage can be drawn; none: it
+	// is text only.
+	Formats []PictureFormat
+	show    func(*compilation) (string, error)
 }
 
 // Stages lists what Emit can show, in the order of the road.
 var Stages = []Stage{
-	{"ast", "the syntax tree of a script", (*compilation).showTree},
-	{"ir", "the graph as the front end made it", (*compilation).showIR},
-	{"opt", "the graph after simplification", (*compilation).showOptimised},
-	{"fused", "the graph after fusion", (*compilation).showFused},
-	{"tasks", "the tasks, their units and what each waits for", showPlan((*lower.Plan).WriteTasks)},
-	{"memory", "where each value lies, and when", showPlan((*lower.Plan).WriteMemory)},
-	{"streams", "the order of each stream, with its events", showPlan((*lower.Plan).WriteStreams)},
-	{"bytecode", "the program that the virtual machine runs", (*compilation).showBytecode},
-	{"graph", "the graph after fusion as a picture", (*compilation).showPicture},
+	{"ast", "the syntax tree of a script", nil, (*compilation).showTree},
+	{"ir", "the graph as the front end made it", nil, (*compilation).showIR},
+	{"opt", "the graph after simplification", nil, (*compilation).showOptimised},
+	{"fused", "the graph after fusion", nil, (*compilation).showFused},
+	{"tasks", "the tasks, their units and what each waits for", nil, showPlan((*lower.Plan).WriteTasks)},
+	{"memory", "where each value lies, and when", []PictureFormat{SVG}, (*compilation).showMemory},
+	{"streams", "the order of each stream, with its events", nil, showPlan((*lower.Plan).WriteStreams)},
+	{"bytecode", "the program that the virtual machine runs", nil, (*compilation).showBytecode},
+	{"graph", "the graph after fusion as a picture", PictureFormats, (*compilation).showPicture},
 }
 
 // StageNames lists the names of the stages.
@@ -166,6 +170,18 @@ func showPlan(write func(*lower.Plan, io.Writer) error) func(*compilation) (stri
 		err = write(plan, &b)
 		return b.String(), err
 	}
+}
+
+// showMemory is the listing, or a picture.
+func (c *compilation) showMemory() (string, error) {
+	switch c.opts.Format {
+	case "":
+		return showPlan((*lower.Plan).WriteMemory)(c)
+	case SVG:
+		return showPlan((*lower.Plan).WriteMemorySVG)(c)
+	}
+	return "", Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("unknown format %q of memory", c.opts.Format),
+		Helps: []string{"it is drawn as svg"}}}
 }
 
 func (c *compilation) showBytecode() (string, error) {

@@ -17,7 +17,7 @@ type emitCmd struct {
 	graphFlags
 	dimFlags
 	Locations      bool   `help:"Show where each value comes from."`
-	Format         string `help:"Language of the stage graph: dot (default), for Graphviz, or svg." placeholder:"dot|svg"`
+	Format         string `help:"Language of a picture: of the stage graph dot (default), for Graphviz, or svg; of memory svg." placeholder:"dot|svg"`
 	optimiserFlags `group:"Optimiser:"`
 	planFlags      `group:"Plan:"`
 	pipelineFlags  `group:"Passes:"`
@@ -61,15 +61,21 @@ func (e *emitCmd) chooseStage() error {
 
 // checkFormat refuses a format that does not exist, or of a stage that has none.
 func (e *emitCmd) checkFormat() error {
-	switch format := npu.PictureFormat(e.Format); {
-	case e.Format == "":
+	if e.Format == "" {
 		return nil
-	case e.Stage != "graph":
-		return usage("--format %s: only the stage graph has formats", e.Format)
-	case !slices.Contains(npu.PictureFormats, format):
-		return usage("--format %s: the formats are dot and svg", e.Format)
 	}
-	return nil
+	var drawn []string
+	for _, s := range npu.Stages {
+		switch formats := npu.Words(s.Formats); {
+		case len(formats) > 0 && s.Name != e.Stage:
+			drawn = append(drawn, s.Name)
+		case len(formats) > 0 && !slices.Contains(formats, e.Format):
+			return usage("--format %s: %s is drawn as %s", e.Format, s.Name, strings.Join(formats, " or "))
+		case len(formats) > 0:
+			return nil
+		}
+	}
+	return usage("--format %s: the stages that are drawn are %s", e.Format, strings.Join(drawn, " and "))
 }
 
 func (e *emitCmd) options() (npu.Options, error) {

@@ -116,6 +116,8 @@ Examples:
 
     npu emit ir mlp.npu
     npu emit memory mlp.npu --dim B=8
+    npu emit memory mlp.npu --format svg > memory.svg
+    npu emit streams mlp.npu --device ascend910b3 --streams 4
     npu emit opt mlp.npu --trace --stats
     npu emit --after simplify mlp.npu
     npu emit --passes canonicalise,drop-dead graph.ir`)
