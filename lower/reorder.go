@@ -284,6 +284,12 @@ func (p *Plan) permute(order []int) {
 			p.Buffers[r.Frame].Name = frameName(i)
 		}
 	}
+	if p.order != nil { // they were in another order already
+		for i, t := range order {
+			at[i] = p.order[t]
+		}
+		order = at
+	}
 	p.Tasks, p.order = tasks, order
 	p.relive()
 }

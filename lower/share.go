@@ -2,11 +2,11 @@ package lower
 
 import "github.com/npulang/npu/ir"
 
-// share puts the paths on streams, as the strategy says: in program order, each
+// seats puts the paths on streams, as the strategy says: in program order, each
 // when its first task is about to begin. The first streams are those with names,
 // where what is pinned goes; other paths go to the rest, or, if there is none, to
 // the named ones too.
-func (a *assigner) share(count int) []int32 {
+func (a *assigner) seats(count int) []int32 {
 	named := len(a.names)
 	s := &sharing{assigner: a, lines: make([]line, count), home: filled(len(a.work)), stream: make([]int32, a.n), done: make([]int64, a.n)}
 	if count > named {
@@ -22,7 +22,7 @@ func (a *assigner) share(count int) []int32 {
 	return s.stream
 }
 
-// A sharing is the state of share: an estimate in program order.
+// A sharing is the state of seats: an estimate in program order.
 type sharing struct {
 	*assigner
 	from   int   // the first stream for paths that are not pinned

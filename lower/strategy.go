@@ -6,15 +6,17 @@ type strategist struct {
 	doc  string
 	// better compares two streams for a path that is about to begin.
 	better func(a, b seat) bool
+	// urgent: tasks change their order too, where that makes the run shorter.
+	urgent bool
 	// slack is by how many parts in a thousand a plan may take longer than the
 	// best one if it has fewer streams.
 	slack int64
 }
 
 var strategists = []*strategist{
-	{Latency, "a path goes where it can begin first, and streams that save any time stay", sooner, 0},
-	{Throughput, "a path goes to the stream with the least work", lighter, 0},
-	{Balanced, "a path goes where it can begin first among the streams that have not more than a quarter above their share; a stream has to save one percent of the time", fair, 10},
+	{Latency, "a path goes where it can begin first, tasks change their order where that saves time, and streams that save any stay", sooner, true, 0},
+	{Throughput, "a path goes to the stream with the least work", lighter, false, 0},
+	{Balanced, "a path goes where it can begin first among the streams that have not more than a quarter above their share; a stream has to save one percent of the time", fair, false, 10},
 }
 
 // A seat is what a path would find on a stream.

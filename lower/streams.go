@@ -12,16 +12,23 @@ import (
 // not there, since every stream costs launches, events and memory.
 func (p *Plan) assignStreams(o *Options) {
 	a := &assigner{Plan: p, limit: o.streams(), row: o.Strategy.strategist()}
+	if a.plan(); a.row.urgent && a.count > 1 {
+		a.hurry()
+	}
+	a.name()
+}
+
+// plan finds the best streams for the tasks in the order in which they stand.
+func (a *assigner) plan() {
 	a.pins()
-	if a.limit == 1 || len(a.names) == 0 && len(p.Tasks) < 2 {
-		p.oneStream()
+	if a.limit == 1 || len(a.names) == 0 && len(a.Tasks) < 2 {
+		a.names, a.count, a.stream = nil, 1, make([]int32, len(a.Tasks))
 		return
 	}
-	a.dag = p.dag(a.pinned)
+	a.dag = a.Plan.dag(a.pinned)
 	a.paths()
-	a.sim = newSimulator(a.dag, p.device)
+	a.sim = newSimulator(a.dag, a.device)
 	a.choose()
-	a.name()
 }
 
 // oneStream puts everything on one stream.
@@ -91,7 +98,8 @@ func (a *assigner) choose() {
 	named := len(a.names)
 	most := min(a.limit-named, a.free)
 	if most == 0 { // all pinned, or no room for others: these go to the named ones
-		a.stream, a.count = a.share(named), named
+		a.stream, a.count = a.seats(named), named
+		a.span = a.sim.run(a.stream, a.count)
 		return
 	}
 	type try struct {
@@ -102,7 +110,7 @@ func (a *assigner) choose() {
 	var tries []try
 	best, bound := int64(0), a.bound()
 	for c := 1; ; c = min(more(c), most) {
-		stream := a.share(named + c)
+		stream := a.seats(named + c)
 		t := try{stream, named + c, a.sim.run(stream, named+c)}
 		tries = append(tries, t)
 		if c == 1 || t.span < best {

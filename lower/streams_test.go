@@ -188,6 +188,9 @@ func TestOnePlan(t *testing.T) {
 	each(t, 60, 1, func(t *testing.T, p *Plan, o *Options) {
 		q := *p
 		q.Tasks = slices.Clone(p.Tasks)
+		for i := range q.Tasks {
+			q.Tasks[i].After = slices.Clone(q.Tasks[i].After)
+		}
 		p.assignStreams(o)
 		p.placeEvents()
 		q.assignStreams(o)
@@ -301,12 +304,29 @@ func BenchmarkStreams(b *testing.B) {
 					o := Options{Device: devices[0], Streams: streams}.complete()
 					for b.Loop() {
 						q := *p
-						q.Tasks = slices.Clone(p.Tasks)
+						q.Tasks = slices.Clone(p.Tasks) // balanced leaves their order
 						q.assignStreams(&o)
 						q.placeEvents()
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestUrgentOrder: what can begin at once does not wait behind what cannot.
+func TestUrgentOrder(t *testing.T) {
+	dev := device.Lookup("cpu")
+	task := func(ns int64, after ...int) Task { return Task{ns: ns, occupies: 1 << ir.Vector, After: after, Post: -1} }
+	for _, c := range []struct {
+		strategy Strategy
+		want     int64
+	}{{Balanced, 200_000 + 1000}, {Latency, 150_000 + 1000}} {
+		p := &Plan{device: dev, Tasks: []Task{task(100_000), task(50_000, 0), task(50_000, 0), task(50_000)}}
+		o := Options{Strategy: c.strategy, Streams: 2}.complete()
+		p.assignStreams(&o)
+		if got := p.schedule().makespan; got > c.want {
+			t.Errorf("%s: %d ns, want at most %d", c.strategy, got, c.want)
 		}
 	}
 }
