@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -47,8 +48,13 @@ func (w *fusing) script() {
 // cannot be.
 func (w *fusing) together(name string, ops []int32) {
 	for _, id := range ops {
-		if v := w.vals[id].v; v.Op.Class == ir.Region || v.Op.Flags&ir.Impure != 0 {
+		v := w.vals[id].v
+		if v.Op.Class == ir.Region || v.Op.Flags&ir.Impure != 0 {
 			w.cannot(name, v, fmt.Sprintf("%s is no part of a kernel", v.Op.Name))
+			return
+		}
+		if !slices.Equal(v.Annots, w.vals[ops[0]].v.Annots) {
+			w.cannot(name, v, "its other annotations are not those of the rest")
 			return
 		}
 	}

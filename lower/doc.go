@@ -6,8 +6,7 @@
 //	  %n = layernorm %x, %g, %b : f32[B,256]     =>    t0  vector  layernorm  %n <- %x %g %b
 //	  %u = matmul %n, %w : f32[B,1024]                 t1  cube    matmul     %u <- %n %w      after t0
 //	  return %u                                      streams @ffn  with B=64
-//	}                                                  cube0:   wait e0, t1
-//	                                                   vector0: t0, post e0
+//	}                                                  s0: t0, t1
 //
 // A plan is for one binding of the symbols: all sizes in it are numbers.
 //
@@ -26,13 +25,22 @@
 // afterwards. Buffers that hand a place on to each other so are one slot; which
 // slots share memory, and at which offsets, is place's work.
 //
+// A unit is what a task occupies; a stream is an order of tasks of any units. The
+// graph is parted into the fewest paths along its edges (a largest matching), the
+// paths are put on streams by the strategy, and a simulation against the device's
+// row says how many streams are worth having. Events come last, one for each task
+// that another stream waits for, and no wait that follows from others: the
+// transitive reduction of what is read and of the streams' order.
+//
 // Invariants:
-//   - tasks stand in program order, and every wait is for an earlier task, so
-//     that no plan can deadlock;
+//   - tasks stand in an order that their results allow, as do those of each
+//     stream, and every wait is for an earlier task, so that no plan can deadlock;
 //   - two slots overlap only if all tasks that use the one are done, by the order
 //     of streams and events, before any that writes the other begins; memory adds
 //     no event;
 //   - every event has a waiter, and none can be left out;
+//   - by the simulation no plan takes longer than one stream does, but where
+//     @stream asks for it;
 //   - the time is n log n in the number of values, and nothing recurses but
 //     over nested regions;
 //   - nothing depends on map order, so that a function has one plan.
