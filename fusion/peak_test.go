@@ -47,7 +47,7 @@ func TestSaveMemory(t *testing.T) {
 
 func maxLive(t *testing.T, f *ir.Func) int64 {
 	t.Helper()
-	p, err := lower.Lower(f, ir.Env{}, lower.Options{Streams: 1, Align: 1})
+	p, err := lower.Lower(f, ir.Env{}, lower.Options{Streams: 1, Align: 1, Memory: lower.MemoryConservative})
 	if err != nil {
 		t.Fatal(err)
 	}

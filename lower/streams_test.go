@@ -317,7 +317,9 @@ func BenchmarkStreams(b *testing.B) {
 // TestUrgentOrder: what can begin at once does not wait behind what cannot.
 func TestUrgentOrder(t *testing.T) {
 	dev := device.Lookup("cpu")
-	task := func(ns int64, after ...int) Task { return Task{ns: ns, occupies: 1 << ir.Vector, After: after, Post: -1} }
+	task := func(ns int64, after ...int) Task {
+		return Task{ns: ns, occupies: 1 << ir.Vector, After: after, Post: -1}
+	}
 	for _, c := range []struct {
 		strategy Strategy
 		want     int64
