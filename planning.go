@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/lower/place"
 )
@@ -183,18 +182,6 @@ func (o *Options) sizes() map[string]int64 {
 		}
 	}
 	return sizes
-}
-
-// checkBounds refuses sizes that are larger than MaxDims allows.
-func (o *Options) checkBounds(graph string, env ir.Env) error {
-	for _, name := range sortedKeys(o.MaxDims) {
-		if n, most := env[name], o.MaxDims[name]; n > most {
-			return Diagnostics{{Code: "limit", Subject: graph,
-				Message: fmt.Sprintf("%s is %d here, and the program is planned for at most %d", name, n, most),
-				Helps:   []string{fmt.Sprintf("give smaller inputs, or raise the bound: --max %s=%d (Options.MaxDims)", name, n)}}}
-		}
-	}
-	return nil
 }
 
 // randomSize is the size of a symbol that nothing binds, in a random input.

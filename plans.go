@@ -11,7 +11,6 @@ import (
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/vm"
 )
 
@@ -293,7 +292,11 @@ func (p *Program) code(env ir.Env) (*bytecode.Program, error) {
 
 // emit is code, with the call of each kernel.
 func (p *Program) emit(env ir.Env) (*bytecode.Program, []*ir.Call, error) {
-	plan, err := lower.Lower(p.fn, env, p.opts.lowering())
+	most, err := p.bound()
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := p.opts.lowerWithin(p.fn, env, most)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,6 +33,7 @@ type Program struct {
 	warnings Diagnostics
 	compiled *bytecode.Program // of a compiled file without symbolic dimensions
 	plans    planCache
+	most     bounded
 
 	mu      sync.Mutex
 	release []func() error // what Close gives back, last first
@@ -75,6 +76,9 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	err := p.bindWeights(c, g.Func)
 	if err == nil {
 		err = p.take(c, g.Func)
+	}
+	if err == nil {
+		_, err = p.bound()
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())

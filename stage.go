@@ -216,7 +216,11 @@ func (c *compilation) plan() (*lower.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := lower.Lower(f, env, c.opts.lowering())
+	most, err := c.opts.bound(f)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := c.opts.lowerWithin(f, env, most)
 	if err != nil {
 		return nil, runError(err)
 	}
