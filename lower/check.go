@@ -57,6 +57,10 @@ func (o *Options) check() error {
 		message = fmt.Sprintf("there is no mapping %q, only auto, cube_prefer and vector_prefer", o.Mapping)
 	case o.Strategy.strategist() == nil:
 		message = fmt.Sprintf("there is no strategy %q, only latency, throughput and balanced", o.Strategy)
+	case !o.Memory.known():
+		message = fmt.Sprintf("there is no memory mode %q, only off, conservative, normal and aggressive", o.Memory)
+	case o.Align < 1 || o.Align > maxAlign || o.Align&(o.Align-1) != 0:
+		message = fmt.Sprintf("the alignment %d is no power of two up to %d", o.Align, maxAlign)
 	default:
 		return nil
 	}

@@ -164,6 +164,25 @@ func TestKeepNamesAValue(t *testing.T) {
 	}
 }
 
+func TestMemoryOptionsAreChecked(t *testing.T) {
+	f := irtest.Parse(t, `func @f(%x: f32[4]) -> f32[4] {
+  return %x
+}`)
+	for _, c := range []struct {
+		opts lower.Options
+		want string
+	}{
+		{lower.Options{Memory: "lean"}, `no memory mode "lean", only off`},
+		{lower.Options{Align: 48}, "the alignment 48 is no power of two up to 4096"},
+		{lower.Options{Align: -64}, "the alignment -64"},
+		{lower.Options{Align: 8192}, "the alignment 8192"},
+	} {
+		if _, err := lower.Lower(f, nil, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want %q", c.opts, err, c.want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -23,6 +23,12 @@ var memoryModes = map[MemoryMode]mode{
 	MemoryAggressive:   {reuse: true, inPlace: true, search: true, reorder: true},
 }
 
+// known reports whether there is such a mode.
+func (m MemoryMode) known() bool {
+	_, ok := memoryModes[cmp.Or(m, MemoryNormal)]
+	return ok
+}
+
 func (o *Options) mode() mode { return memoryModes[cmp.Or(o.Memory, MemoryNormal)] }
 
 // defaultSteps bounds the search for a better layout where the options leave it

@@ -188,8 +188,12 @@ const (
 	MemoryAggressive   MemoryMode = "aggressive"   // tasks change their order to lower the peak too
 )
 
-// defaultAlign is one cache line, and the width of the widest vector register.
-const defaultAlign = 64
+// defaultAlign is one cache line, and the width of the widest vector register;
+// maxAlign is a page.
+const (
+	defaultAlign = 64
+	maxAlign     = 4096
+)
 
 // Root is the buffer whose memory b is.
 func (p *Plan) Root(b int) int {
