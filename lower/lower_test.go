@@ -26,9 +26,17 @@ func TestLivesDoNotOverlap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := lower.Lower(f, env, lower.Options{})
-		if err != nil {
-			t.Fatal(err)
+		var p *lower.Plan
+		sum := int64(-1)
+		for i, mode := range []lower.MemoryMode{lower.MemoryOff, lower.MemoryConservative, lower.MemoryAggressive, lower.MemoryNormal} {
+			align := []int64{32, 64, 512, 4096}[seed%4]
+			if p, err = lower.Lower(f, env, lower.Options{Memory: mode, Align: align, Streams: 1}); err != nil {
+				t.Fatal(err)
+			}
+			if sum = max(sum, p.Sum); i == 0 && p.Arena != sum || p.Sum != sum {
+				t.Errorf("seed %d: the sum is %d, and without reuse %d", seed, p.Sum, sum)
+			}
+			checkLives(t, p)
 		}
 		if p.MaxLive > p.Arena || p.Arena > p.Sum {
 			t.Errorf("seed %d: max-live %d, arena %d, sum %d are out of order", seed, p.MaxLive, p.Arena, p.Sum)
