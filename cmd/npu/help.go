@@ -135,6 +135,19 @@ Examples:
     npu fusion mlp.npu --device ascend910b3 --dim B=128 --json`
 }
 
+// Help is the rest of npu plan --help.
+func (*planCmd) Help() string {
+	return `A buffer is alive from lower up to, and without, upper; buffers that are alive at one time do not overlap. The plan has the list's order, with a column for the offset. A line on standard error tells its height, the bound that no plan is below, the sum of all sizes, what found the plan, and the steps of the search. Without a capacity, the search goes on down to the bound.
+
+Columns may stand in any order; an offset is left aside, others are errors.
+
+Examples:
+
+    npu plan buffers.csv --capacity 1048576 -o plan.csv
+    npu plan buffers.csv --effort high --time 10s
+    npu plan buffers.csv --format svg > plan.svg`
+}
+
 // Help is the rest of npu fmt --help.
 func (*fmtCmd) Help() string {
 	return `Comments are kept. A file with a syntax error is reported and left as it is; the others are formatted.

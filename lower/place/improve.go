@@ -13,11 +13,14 @@ const firstTry = 1024
 // as the effort allows. It returns the bound, which rises by what is proved to be
 // impossible.
 func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
+	bound = j.bound()
+	if j.explicit != nil && len(j.of) > mostSearched {
+		return bound
+	}
 	s := newSearch(j)
 	if e.Time > 0 {
 		s.until = time.Now().Add(e.Time)
 	}
-	bound = j.bound()
 	parts := j.parts()
 	for i, list := range parts {
 		d := descent{s: s, list: list, at: r.at, proved: bound, best: j.heightOf(list, r.at)}

@@ -28,6 +28,7 @@ func problems(tb testing.TB) map[string]*place.Problem {
 }
 
 func readProblem(tb testing.TB, file string) *place.Problem {
+	tb.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		tb.Fatal(err)
@@ -51,6 +52,9 @@ func readProblem(tb testing.TB, file string) *place.Problem {
 func TestPublicProblems(t *testing.T) {
 	for name, p := range problems(t) {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && strings.Contains("EGIK", name) {
+				t.Skip("takes a second or more")
+			}
 			plan := place.Solve(p, place.Effort{Steps: 1 << 20})
 			if err := p.Check(plan); err != nil {
 				t.Fatal(err)

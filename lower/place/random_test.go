@@ -217,3 +217,21 @@ func TestCapacityIsEnough(t *testing.T) {
 		t.Errorf("%+v", plan)
 	}
 }
+
+// TestLargeConflictsAreNotSearched: effort does not make a matrix of all pairs.
+func TestLargeConflictsAreNotSearched(t *testing.T) {
+	p := &Problem{Conflicts: make([][]int32, 100_000)}
+	for i := range p.Conflicts {
+		p.Buffers = append(p.Buffers, Buffer{int64(1 + i%7), int64(i), int64(i + 2)})
+		if i > 0 {
+			p.Conflicts[i] = append(p.Conflicts[i], int32(i-1))
+		}
+		if i+1 < len(p.Conflicts) {
+			p.Conflicts[i] = append(p.Conflicts[i], int32(i+1))
+		}
+	}
+	plan := Solve(p, Effort{Steps: 1 << 20})
+	if err := p.Check(plan); err != nil || plan.Steps != 0 {
+		t.Errorf("%v, %d steps", err, plan.Steps)
+	}
+}
