@@ -44,7 +44,9 @@ func (g *grower) grow(f *ir.Frame, values []*ir.Value, cond *ir.Value, size, dep
 	var halves []*ir.Value
 	for range size {
 		var made []*ir.Value
-		switch k := g.r.IntN(14); {
+		switch k := g.r.IntN(16); {
+		case k >= 14:
+			made = g.window(f, pick())
 		case k >= 12:
 			halves = append(halves, g.parts(f, pick())...)
 			half := func() *ir.Value { return halves[len(halves)-1-g.r.IntN(min(len(halves), 4))] }
@@ -92,6 +94,28 @@ func (g *grower) parts(f *ir.Frame, of *ir.Value) []*ir.Value {
 	return made
 }
 
+// window shows a square through slices, squeezes and stacks: pieces that begin in
+// the middle of their memory, side by side, and those of other axes, which do not.
+func (g *grower) window(f *ir.Frame, of *ir.Value) []*ir.Value {
+	cut := func(v *ir.Value, axis, from, to int64) *ir.Value {
+		as := attrs("slice", "starts", ir.DimsLit(ir.N(from)))
+		setAttr("slice", as, "ends", ir.DimsLit(ir.N(to)))
+		setAttr("slice", as, "axes", ir.IntsLit(axis))
+		return must(f.Add(ir.Lookup("slice"), []*ir.Value{v}, as))[0]
+	}
+	axis, at := int64(g.r.IntN(2)), int64(1+g.r.IntN(3))
+	first, rest := cut(of, axis, 0, at), cut(of, axis, at, 4)
+	if g.r.IntN(2) == 0 {
+		rest = must(f.Add(ir.Lookup([]string{"neg", "abs", "exp"}[g.r.IntN(3)]), []*ir.Value{rest}, nil))[0]
+	}
+	if g.r.IntN(2) == 0 { // the halves change sides
+		first, rest = rest, first
+	}
+	made := must(f.Add(ir.Lookup("concat"), []*ir.Value{first, rest}, attrs("concat", "axis", ir.IntLit(axis))))
+	row := must(f.Add(ir.Lookup("squeeze"), []*ir.Value{cut(of, 0, at-1, at)}, attrs("squeeze", "axis", ir.IntsLit(0))))[0]
+	return append(made, must(f.Add(ir.Lookup("minimum"), []*ir.Value{made[0], row}, nil))...)
+}
+
 func (g *grower) branch(f *ir.Frame, values []*ir.Value, cond *ir.Value, depth int) []*ir.Value {
 	var sides []*ir.Frame
 	for range 2 {
@@ -110,7 +134,15 @@ func (g *grower) loop(f *ir.Frame, values []*ir.Value, cond, a, b *ir.Value, dep
 	p, q := body.Input("p", g.square), body.Input("q", g.square)
 	inner := g.grow(body, append(slices.Clone(values), p, q), cond, g.r.IntN(5), depth)
 	any := func() *ir.Value { return inner[len(inner)-1-g.r.IntN(min(len(inner), 4))] }
-	body.Return(any(), any(), any())
+	kept := [3]*ir.Value{any(), any(), any()}
+	switch g.r.IntN(4) {
+	case 0: // what is carried changes places, so that a round ends with copies in a circle
+		kept[0], kept[1] = q, p
+	case 1: // a view is carried
+		flat := must(body.Add(ir.Lookup("reshape"), []*ir.Value{kept[0]}, attrs("reshape", "dims", ir.DimsLit(ir.N(16)))))
+		kept[1] = must(body.Add(ir.Lookup("reshape"), flat, attrs("reshape", "dims", ir.DimsLit(ir.Dims(4, 4)...))))[0]
+	}
+	body.Return(kept[:]...)
 	as := attrs("loop", "to", ir.DimLit(ir.N(int64(g.r.IntN(4)))))
 	setAttr("loop", as, "carry", ir.IntLit(2))
 	setAttr("loop", as, "collect", ir.IntLit(1))

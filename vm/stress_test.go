@@ -10,10 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/fusion"
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lower"
+	"github.com/npulang/npu/passes"
 	"github.com/npulang/npu/vm"
 )
 
@@ -33,6 +37,20 @@ func moment() time.Duration {
 // memoryModes are all ways to use memory again.
 var memoryModes = []lower.MemoryMode{lower.MemoryOff, lower.MemoryConservative, lower.MemoryNormal, lower.MemoryAggressive}
 
+// stressDevices are hosts on which streams pay always, where they are thought to,
+// and a device whose units take turns.
+var stressDevices = []*device.Device{eager, nil, device.Lookup("ascend910a")}
+
+func stressOptions(r *rand.Rand) lower.Options {
+	return lower.Options{
+		Device:   stressDevices[r.IntN(len(stressDevices))],
+		Streams:  1 + r.IntN(8),
+		Strategy: strategies[r.IntN(len(strategies))],
+		Memory:   memoryModes[r.IntN(len(memoryModes))],
+		Align:    []int64{0, 32, 64, 512}[r.IntN(4)],
+	}
+}
+
 // TestStressGraphs runs random graphs on up to eight streams and four workers,
 // in parts and in any order, with memory poisoned that holds nothing, and compares
 // with the interpreter, bit for bit.
@@ -43,44 +61,116 @@ func TestStressGraphs(t *testing.T) {
 		defer w.Close()
 		workers = append(workers, w)
 	}
+	seen := census{}
+	const least = 100 // graphs, however slow the machine
 	end := time.Now().Add(moment())
-	for seed := uint64(0); time.Now().Before(end); seed++ {
+	seed := uint64(0)
+	for ; seed < least || time.Now().Before(end); seed++ {
 		r := rand.New(rand.NewPCG(seed, 21))
-		f, in := stressGraph(r, seed)
-		want, wantErr := interpret(f, in)
-		opts := lower.Options{
-			Streams: 1 + r.IntN(8), Strategy: strategies[r.IntN(len(strategies))], Memory: memoryModes[r.IntN(len(memoryModes))],
-		}
+		f, in := stressGraph(t, r, seed)
+		opts := stressOptions(r)
 		n := r.IntN(len(workers))
 		what := fmt.Sprintf("seed %d, %+v, %d workers", seed, opts, n)
 		p := program(t, f, bindings(t, f, in), opts)
+		seen.count(p)
 		m := load(t, f, p, vm.Options{Workers: workers[n], Poison: true})
 		m.Disturb(seed, 2+r.IntN(6))
-		for range 3 {
-			got, err := m.Run(context.Background(), in)
-			if (err != nil) != (wantErr != nil) {
-				t.Fatalf("%s: the machine says %v, the interpreter %v\n%s", what, err, wantErr, f)
-			}
-			if err == nil {
-				sameOf(t, what, f, got, want)
-			}
+		runThrice(t, what, f, m, in)
+	}
+	t.Logf("%d graphs: %v", seed, seen)
+	for _, what := range censused {
+		if seen[what] == 0 {
+			t.Errorf("no graph has %s: %v", what, seen)
 		}
-		m.Close()
 	}
 }
 
-// stressGraph makes a graph of one of two kinds: of every operator, or of few
-// that nest and meet.
-func stressGraph(r *rand.Rand, seed uint64) (*ir.Func, []*tensor.T) {
-	if seed%2 == 0 {
-		return irtest.Func(r, 1+r.IntN(60))
+// runThrice compares runs with the interpreter, and closes the machine.
+func runThrice(t *testing.T, what string, f *ir.Func, m *vm.Machine, in []*tensor.T) {
+	t.Helper()
+	defer m.Close()
+	want, wantErr := interpret(f, in)
+	for range 3 {
+		got, err := m.Run(context.Background(), in)
+		if (err != nil) != (wantErr != nil) {
+			t.Fatalf("%s: the machine says %v, the interpreter %v\n%s", what, err, wantErr, f)
+		}
+		if err == nil {
+			sameOf(t, what, f, got, want)
+		}
 	}
-	f := randomFunc(seed, 5+r.IntN(80))
+}
+
+// A census counts programs by what they have.
+type census map[string]int
+
+// censused are the ways in which memory and order can be got wrong.
+var censused = []string{"streams", "events", "views", "parts in place", "arguments replaced", "regions", "loops", "branches", "rows", "several results"}
+
+func (c census) count(p *bytecode.Program) {
+	has := map[string]bool{"streams": len(p.Functions[0].Streams) > 1, "events": p.Events > 0}
+	for _, b := range p.Buffers {
+		has["views"] = has["views"] || b.Base >= 0
+	}
+	for _, f := range p.Functions {
+		for _, s := range f.Streams {
+			for i := range s.Code {
+				noteInstr(has, p, &s.Code[i])
+			}
+		}
+	}
+	for what, yes := range has {
+		if yes {
+			c[what]++
+		}
+	}
+}
+
+var opcodeKinds = map[bytecode.Opcode]string{bytecode.Call: "regions", bytecode.Loop: "loops", bytecode.Branch: "branches", bytecode.Row: "rows"}
+
+func noteInstr(has map[string]bool, p *bytecode.Program, in *bytecode.Instr) {
+	if kind, ok := opcodeKinds[in.Op]; ok {
+		has[kind] = true
+	}
+	if in.Op != bytecode.Exec {
+		return
+	}
+	has["several results"] = has["several results"] || len(in.Out) > 1
+	has["arguments replaced"] = has["arguments replaced"] || p.Kernels[in.Index].InPlace != bytecode.Absent
+	has["parts in place"] = has["parts in place"] || p.Buffers[in.Out[0]].Base >= 0
+}
+
+// stressGraph makes a graph of every operator, or of few that nest and meet; one
+// in three is optimised, so that regions are fused.
+func stressGraph(t *testing.T, r *rand.Rand, seed uint64) (*ir.Func, []*tensor.T) {
+	var f *ir.Func
 	var in []*tensor.T
-	for _, v := range f.Params {
-		in = append(in, randomTensor(r, v.Type))
+	if seed%2 == 0 {
+		f, in = irtest.Func(r, 1+r.IntN(60))
+	} else {
+		f = randomFunc(seed, 5+r.IntN(80))
+		for _, v := range f.Params {
+			in = append(in, randomTensor(r, v.Type))
+		}
+	}
+	if seed%3 == 0 {
+		f = fused(t, f)
 	}
 	return f, in
+}
+
+// fused is an optimised copy of a function.
+func fused(t *testing.T, f *ir.Func) *ir.Func {
+	t.Helper()
+	f, _ = f.Clone()
+	fuser, ds := fusion.New(fusion.Options{Mode: fusion.All})
+	if err := ds.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := passes.Run(f, passes.Options{Level: passes.O2, Fuse: fuser.Fuse}); err != nil {
+		t.Fatalf("%v\n%s", err, f)
+	}
+	return f
 }
 
 func interpret(f *ir.Func, in []*tensor.T) ([]*tensor.T, error) {
