@@ -11,7 +11,7 @@ import (
 // TestCostSaturates: two sequences that fit a tensor each have scores that no
 // count of flops holds.
 func TestCostSaturates(t *testing.T) {
-	long := ir.T(tensor.F16, ir.Dims(1, 1<<38, 1)...)
+	long := ir.T(tensor.F16, ir.N(1), ir.N(1<<38), ir.N(1))
 	c := ir.Call{Op: ir.Attention, In: []ir.Type{long, long, long}, Attrs: ir.Attention.Defaults()}
 	if err := ir.InferCall(&c); err != nil {
 		t.Fatal(err)

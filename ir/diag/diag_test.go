@@ -3,6 +3,7 @@ package diag
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -152,8 +153,8 @@ func TestRenderWrongSpans(t *testing.T) {
 	texts := []string{"", "\n", "a", "a\n", "ä\r\n\tb", "\xff\xfe", strings.Repeat("x", 5000)}
 	for _, text := range texts {
 		src := NewSource("f", text)
-		for _, start := range []int{-5, 0, 1, 2, 4999, 1 << 40} {
-			for _, end := range []int{-7, 0, 1, 3, 1 << 50} {
+		for _, start := range []int{-5, 0, 1, 2, 4999, math.MaxInt32} {
+			for _, end := range []int{-7, 0, 1, 3, math.MaxInt} {
 				span := Span{src, start, end}
 				d := &Diagnostic{Span: span, Message: "m", Label: "l", Witnesses: []Label{{span, "w"}}, Within: []Label{{span, "in"}}}
 				if !strings.HasPrefix(d.String(), "f:") {
