@@ -23,8 +23,9 @@ type reach struct {
 const maxPairs = 1 << 20
 
 // interfere puts into the problem which slots must not share memory: as pairs, or
-// as longer lives. exact is false for the latter.
-func (p *Plan) interfere(problem *place.Problem, slots []slot, u *users) (exact bool) {
+// of large plans as longer lives. Of these it returns, by slot, the stream that
+// alone uses it, or -1; of others nil.
+func (p *Plan) interfere(problem *place.Problem, slots []slot, u *users) (homes []int) {
 	c := p.clocks()
 	reaches := make([][]reach, len(slots))
 	until := make([]int, len(slots)) // the last task that may not know that the users are done
@@ -36,14 +37,66 @@ func (p *Plan) interfere(problem *place.Problem, slots []slot, u *users) (exact 
 		}
 	}
 	order := byFirst(slots)
-	if pairs(slots, order, until) > maxPairs {
-		for i := range slots {
-			problem.Buffers[i].Upper = max(problem.Buffers[i].Upper, int64(until[i])+1)
-		}
-		return false
+	if pairs(slots, order, until) <= maxPairs {
+		problem.Conflicts = p.conflicts(slots, order, until, reaches, c, u)
+		return nil
 	}
-	problem.Conflicts = p.conflicts(slots, order, until, reaches, c, u)
-	return true
+	homes = make([]int, len(slots))
+	for i := range slots {
+		problem.Buffers[i].Upper = max(problem.Buffers[i].Upper, int64(until[i])+1)
+		homes[i] = -1
+		if len(reaches[i]) == 1 {
+			homes[i] = reaches[i][0].stream
+		}
+	}
+	return homes
+}
+
+// placeStreams places the slots of a plan with several streams. In a large one,
+// streams that do not wait for each other would take memory without end by the
+// longer lives; then it is better that each has a part of the arena for itself.
+func (p *Plan) placeStreams(slots []slot, problem *place.Problem, opts *Options, u *users) {
+	homes := p.interfere(problem, slots, u)
+	if homes == nil {
+		p.solve(slots, problem, opts, true)
+		return
+	}
+	p.solve(slots, problem, opts, false)
+	effort := opts.effort(len(p.Streams))
+	if offsets, height := p.apart(slots, problem, homes, effort); height < p.Arena {
+		p.Arena, p.Method = height, "by-stream"
+		p.setOffsets(slots, offsets)
+	}
+}
+
+// apart places what one stream alone uses in a part of the arena that is the
+// stream's, where the order of its tasks says when a place is free, and behind
+// these parts what several streams use.
+func (p *Plan) apart(slots []slot, problem *place.Problem, homes []int, effort place.Effort) (offsets []int64, height int64) {
+	members := make([][]int, len(p.Streams)+1)
+	for i, home := range homes {
+		if home < 0 {
+			home = len(p.Streams)
+		}
+		members[home] = append(members[home], i)
+	}
+	offsets = make([]int64, len(slots))
+	for stream, list := range members {
+		part := &place.Problem{Align: problem.Align}
+		for _, i := range list {
+			b := problem.Buffers[i]
+			if stream < len(p.Streams) {
+				b = slots[i].life(p)
+			}
+			part.Buffers = append(part.Buffers, b)
+		}
+		plan := place.Solve(part, effort)
+		for k, i := range list {
+			offsets[i] = height + plan.Offsets[k]
+		}
+		height += plan.Height
+	}
+	return offsets, height
 }
 
 // byFirst orders the slots by their first task.

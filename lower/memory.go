@@ -75,8 +75,7 @@ func (p *Plan) placeBuffers(opts *Options) {
 	case !opts.mode().reuse:
 		p.placeApart(slots)
 	case len(p.Streams) > 1:
-		exact := p.interfere(problem, slots, u)
-		p.solve(slots, problem, opts, exact)
+		p.placeStreams(slots, problem, opts, u)
 	default:
 		p.solve(slots, problem, opts, true)
 	}

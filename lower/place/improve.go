@@ -15,7 +15,7 @@ const firstTry = 1024
 func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
 	bound = j.bound()
 	if j.explicit != nil && len(j.of) > mostSearched {
-		return bound
+		return bound // all is one part, and the matrix of conflicts would be large
 	}
 	s := newSearch(j)
 	if e.Time > 0 {
@@ -88,8 +88,8 @@ func (d *descent) run(goal, steps int64) {
 }
 
 // attempt searches for a plan no higher than limit, by every ranking in turn and
-// in rounds of more and more steps. In most rounds the rankings are blurred: what one order does not lead to in many steps, another of its kind
-// often does in few.
+// in rounds of more and more steps. In most rounds the rankings are blurred: what
+// one order does not lead to in many steps, another of its kind often does in few.
 func (d *descent) attempt(limit, steps int64) outcome {
 	s := d.s
 	end := s.taken + steps
