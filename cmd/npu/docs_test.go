@@ -15,7 +15,7 @@ import (
 // sessionBlock is a listing of a page that begins with a command line.
 var sessionBlock = regexp.MustCompile("(?ms)^```\n\\$ (npu [^\n]*)\n(.*?)^```$")
 
-var scriptBlock = regexp.MustCompile("(?ms)^```npu\n(.*?)^```$")
+var scriptBlock = regexp.MustCompile("(?ms)^```(?:npu|csv)\n(.*?)^```$")
 
 // counted are numbers of a check that any change of an operator's samples changes.
 var counted = regexp.MustCompile(`\d+ (graphs|matched|runs)`)
@@ -27,7 +27,7 @@ func TestPagesSessions(t *testing.T) {
 		page    string
 		scripts []string // the names of the page's first ones
 		least   int      // sessions
-	}{{"debugging", []string{"net.npu"}, 5}, {"rules", []string{"mine.npu", "squares.npu"}, 3}, {"planning", []string{"net.npu", "views.npu"}, 5}} {
+	}{{"debugging", []string{"net.npu"}, 5}, {"rules", []string{"mine.npu", "squares.npu"}, 3}, {"planning", []string{"net.npu", "views.npu", "list.csv"}, 6}} {
 		t.Run(p.page, func(t *testing.T) { runPage(t, "../../docs/"+p.page+".md", p.scripts, p.least) })
 	}
 }
