@@ -120,15 +120,25 @@ func typesOf(args []*Tensor) []ir.Type {
 // again is acquire for arguments of the types that e was made for, which may have
 // been evicted since.
 func (c *planCache) again(ctx context.Context, p *Program, e *planned, args []*Tensor) (*planned, error) {
-	c.mu.Lock()
-	if !e.evicted && !c.closed {
-		e.users++
-		c.users.Add(1)
-		c.mu.Unlock()
-		return e, nil
+	if ok, err := c.stay(e); ok || err != nil {
+		return e, err
 	}
-	c.mu.Unlock()
 	return c.acquire(ctx, p, args)
+}
+
+// stay counts another user of an entry, if it is still there.
+func (c *planCache) stay(e *planned) (ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.entries, e)
+	if i < 0 {
+		return false, nil
+	}
+	if err := c.enter(); err != nil {
+		return false, err
+	}
+	c.use(i)
+	return true, nil
 }
 
 // find looks for a plan that was made for arguments of these types: the same

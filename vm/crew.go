@@ -132,15 +132,22 @@ func (f *frame) takeStream() int {
 	return f.take()
 }
 
-// await lets the caller wait until there is something to do or all is done.
+// await lets the caller wait until there is something to do or all is done. That
+// the context is done is a reason once: behind it, the workers end what they have.
 func (f *frame) await() {
-	wanted := func() bool { return f.left.Load() == 0 || f.hasWork() || f.halted() }
+	wanted := func() bool {
+		return f.left.Load() == 0 || f.hasWork() || !f.stopped.Load() && f.halted()
+	}
 	if spin(wanted) {
 		return
 	}
 	f.caller.about()
 	if wanted() {
 		f.caller.stay()
+		return
+	}
+	if f.stopped.Load() {
+		f.caller.sleep(nil)
 		return
 	}
 	f.caller.sleep(f.done)
