@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
@@ -219,5 +220,41 @@ func TestErrors(t *testing.T) {
 				t.Errorf("got %v, want %s with %q", err, c.code, c.want)
 			}
 		})
+	}
+}
+
+// TestSlowDevice: on a device that takes centuries for the largest products times
+// stay in range, whatever is added to them, also where a region has several.
+func TestSlowDevice(t *testing.T) {
+	rows, err := device.Parse([]byte(`{"name": "slow", "base": "cpu", "clock_mhz": 1, "cube_cores": 1, "cube_macs_f32": 1,
+		"vector_cores": 1, "lanes_f32": 1, "mem_read": 1, "launch_ns": 1073741824, "sync_ns": 1073741824}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := func(b string) string {
+		return `func @main(%x: f32[262144,262144]) -> f32[262144,262144] {
+  %p = matmul %x, %x : f32[262144,262144]
+  %q = sort %x : f32[262144,262144]
+` + b + `}
+`
+	}
+	for _, text := range []string{
+		body("  %s = matmul %p, %q : f32[262144,262144]\n  return %s\n"),
+		body(`  %s = fused %p, %q {rule=two, unit=cube} : f32[262144,262144] {
+    %c = matmul %p, %q : f32[262144,262144]
+    %d = matmul %c, %q : f32[262144,262144]
+    %e = exp %d : f32[262144,262144]
+    yield %e
+  }
+  return %s
+`),
+	} {
+		p, err := lower.Lower(irtest.Parse(t, text), nil, lower.Options{Device: rows[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Streams) == 0 || len(p.Tasks) != 3 {
+			t.Errorf("%d tasks on %d streams", len(p.Tasks), len(p.Streams))
+		}
 	}
 }

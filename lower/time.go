@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"math"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/device"
 )
@@ -87,9 +89,9 @@ func (t *Task) fusedTime(dev *device.Device) int64 {
 		size = max(size, int64(k.elementSize()))
 		switch {
 		case t.Unit == ir.Cube && k.Call.Op.Class == ir.Contract:
-			cube += k.cubeFlops(dev)
+			cube = plus(cube, k.cubeFlops(dev))
 		case t.Unit != ir.Cube || !dev.Rides(k.Call.Op.Name):
-			vector += k.Cost.Flops
+			vector = plus(vector, k.Cost.Flops)
 		}
 	}
 	bytes := t.Cost.In + t.Cost.Out
@@ -101,6 +103,9 @@ func (t *Task) fusedTime(dev *device.Device) int64 {
 	}
 	return dev.CubeNs(cube, bytes, int(size)) + dev.BesideNs(vector, int(size))
 }
+
+// plus is a sum of what is not negative that stops at the largest number.
+func plus(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 
 // time is that of the longer branch, or of all rounds of a loop; of a loop that
 // only its condition ends, of one.

@@ -186,7 +186,11 @@ func (d *Device) roof(flops int64, flopsPerCycle int, bytes int64, bytesPerCycle
 	cycles := max(ceilDiv(flops, int64(flopsPerCycle)), ceilDiv(bytes, int64(bytesPerCycle)))
 	// Whole microseconds first: cycles * 1000 overflows for tasks of years.
 	clock := int64(d.ClockMHz)
-	return cycles/clock*1000 + ceilDiv(cycles%clock*1000, clock)
+	return min(times(cycles/clock, 1000), longest) + ceilDiv(cycles%clock*1000, clock)
 }
+
+// longest is the most nanoseconds that anything takes, 36 years, so that a few such
+// times can be added.
+const longest = 1 << 60
 
 func ceilDiv(a, b int64) int64 { return a/b + min(a%b, 1) }

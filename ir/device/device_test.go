@@ -77,6 +77,8 @@ func TestEveryFieldIsChecked(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	b3 := Lookup("ascend910b3")
+	slow := *b3
+	slow.ClockMHz, slow.CubeCores, slow.CubeMACsF32, slow.VectorCores = 1, 1, 1, 1
 	for _, c := range []struct {
 		what      string
 		got, want int64
@@ -88,6 +90,8 @@ func TestTimes(t *testing.T) {
 		{"vector bound by memory", b3.VectorNs(1<<20, 64<<20, 4), 29128},
 		{"nothing", b3.VectorNs(0, 0, 4), 0},
 		{"no overflow", b3.VectorNs(0, math.MaxInt64, 4), math.MaxInt64/1280/1800*1000 + 771},
+		{"more than can be added", slow.CubeNs(1<<61, 0, 4), longest},
+		{"all there is", slow.VectorNs(math.MaxInt64, math.MaxInt64, 4), longest},
 	} {
 		if d := c.got - c.want; d < -1000 || d > 1000 || (c.want < 1e6 && d != 0) {
 			t.Errorf("%s: %d ns, want %d", c.what, c.got, c.want)
