@@ -143,21 +143,35 @@ func (b *IOBinding) Outputs() map[string]*Tensor {
 	return out
 }
 
-// Run computes the graph. After an error the outputs hold nothing of use.
+// Run computes the graph; a nil context never ends it. After an error the outputs
+// hold nothing of use.
 func (b *IOBinding) Run(ctx context.Context) error {
 	if !b.busy.CompareAndSwap(false, true) {
 		return Diagnostics{{Code: "bad-input", Subject: b.p.fn.Name, Message: "the binding is running already",
 			Helps: []string{"let each goroutine bind tensors of its own"}}}
 	}
 	defer b.busy.Store(false)
-	e, err := b.p.plans.again(ctx, b.p, b.plan, b.args)
-	if err == nil {
-		b.plan = e
-		err = e.machine.RunInto(ctx, b.args, b.results)
-		b.p.plans.leave(e)
-	}
-	if err != nil {
+	if err := b.run(endless(ctx)); err != nil {
 		return excerpt(b.p.script, runError(err))
 	}
 	return nil
+}
+
+func (b *IOBinding) run(ctx context.Context) error {
+	e, err := b.p.plans.again(ctx, b.p, b.plan, b.args)
+	if err != nil {
+		return err
+	}
+	defer b.p.plans.leave(e)
+	b.plan = e
+	return e.machine.RunInto(ctx, b.args, b.results)
+}
+
+// endless is a context, or one that never ends where none is given: bad input
+// does not panic.
+func endless(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }

@@ -145,7 +145,7 @@ func (p *Program) Outputs() []Port {
 
 // Run computes the graph. An input that is not given takes its default; results
 // are new tensors, by name. The error is a Diagnostics, or the context's when
-// that ended the run.
+// that ended the run; a nil context never does.
 func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[string]*Tensor, error) {
 	// Defaults may lie in a file that Close gives back.
 	if err := p.plans.begin(); err != nil {
@@ -156,7 +156,7 @@ func (p *Program) Run(ctx context.Context, inputs map[string]*Tensor) (map[strin
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
-	results, err := p.run(ctx, args)
+	results, err := p.run(endless(ctx), args)
 	if err != nil {
 		return nil, excerpt(p.script, runError(err))
 	}

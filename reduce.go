@@ -35,7 +35,7 @@ func Shrink(ctx context.Context, src Source, opts TrialOptions) (*Shrunk, error)
 		return nil, err
 	}
 	defer c.close()
-	r := &reducer{ctx: ctx, c: c, opts: opts}
+	r := &reducer{ctx: endless(ctx), c: c, opts: opts}
 	f, _ := g.Func.Clone()
 	kind, failure := r.failure(f)
 	if kind == "" {

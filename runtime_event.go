@@ -164,6 +164,7 @@ func (e *Event) Synchronize(ctx context.Context) error {
 
 // wait returns when the record is passed.
 func (r *record) wait(ctx context.Context, rt *Runtime) error {
+	ctx = endless(ctx)
 	select {
 	case <-r.done:
 		rt.order.seen(r.clock)

@@ -64,6 +64,7 @@ func (l *Launch) Done() bool {
 // Wait waits for the operator. The error is its own, that of the stream if it was
 // skipped, or that of the context, which ends the waiting and not the work.
 func (l *Launch) Wait(ctx context.Context) (Execution, error) {
+	ctx = endless(ctx)
 	select {
 	case <-l.done:
 	case <-ctx.Done():

@@ -319,6 +319,7 @@ func (s *Stream) failure() error {
 // Reset waits until all is done or skipped that was submitted before, and takes
 // the stream's error away, which it returns. The stream can be used again.
 func (s *Stream) Reset(ctx context.Context) error {
+	ctx = endless(ctx)
 	err := s.Synchronize(ctx)
 	if err != nil && err == ctx.Err() {
 		return err

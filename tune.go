@@ -20,6 +20,7 @@ import (
 // A row has whole numbers, and the portable kernels do less than one
 // multiplication a cycle. So the cycle of a tuned row is a hundred of the core's.
 func Tune(ctx context.Context) (*Device, error) {
+	ctx = endless(ctx)
 	t := &tuning{values: map[string]any{}, sources: map[string]string{}}
 	for _, f := range device.Lookup("cpu").Facts() {
 		t.sources[f.Field] = notMeasured

@@ -9,7 +9,8 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// Run computes the program's outputs, new tensors that belong to the caller.
+// Run computes the program's outputs, new tensors that belong to the caller. A nil
+// context never ends a run.
 // The inputs, one for each of the program's in their order, are read until Run
 // returns. The error is a *diag.Diagnostic of code bad-input or limit, an
 // *Error, or that of the context.
@@ -49,6 +50,9 @@ type request struct {
 }
 
 func (m *Machine) do(r *request) error {
+	if r.ctx == nil {
+		r.ctx = context.Background()
+	}
 	if err := m.checkSize(r.fixed); err != nil {
 		return err
 	}

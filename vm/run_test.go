@@ -74,6 +74,15 @@ func meetInputs(row int64) []*tensor.T {
 	return []*tensor.T{tensor.FromSlice([]int{2, 3}, []float32{1, 2, 3, 4, 5, 6}), tensor.Scalar(row)}
 }
 
+// TestNoContext: a nil context is one that never ends.
+func TestNoContext(t *testing.T) {
+	m := machine(t, meeting, Options{})
+	var none context.Context
+	if _, err := m.Run(none, meetInputs(1)); err != nil {
+		t.Error(err)
+	}
+}
+
 // useKernel lets every exec of an operator run by a kernel of the test's own.
 func useKernel(m *Machine, op string, run func(c *ir.Call, out, in []*tensor.T) error) {
 	for _, f := range m.code {
