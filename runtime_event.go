@@ -51,6 +51,9 @@ func (e *Event) Close() error {
 }
 
 func (e *Event) check(what string) error {
+	if e == nil {
+		return at(faults("wrong-arguments", what, "the event is nil"))
+	}
 	if err := e.rt.check(what); err != nil {
 		return err
 	}
@@ -60,13 +63,24 @@ func (e *Event) check(what string) error {
 	return nil
 }
 
+// checkStream refuses a stream that the event can't be on.
+func (e *Event) checkStream(what string, s *Stream) error {
+	switch {
+	case s == nil:
+		return at(faults("wrong-arguments", what, "the stream is nil"))
+	case s.rt != e.rt:
+		return at(faults("wrong-arguments", what, "the stream belongs to another runtime"))
+	}
+	return nil
+}
+
 // Record puts the event behind all that was submitted to the stream so far.
 func (e *Event) Record(s *Stream) error {
 	if err := e.check("Record"); err != nil {
 		return err
 	}
-	if s.rt != e.rt {
-		return at(faults("wrong-arguments", "Record", "the stream belongs to another runtime"))
+	if err := e.checkStream("Record", s); err != nil {
+		return err
 	}
 	r, err := s.mark()
 	if err != nil {
@@ -112,8 +126,8 @@ func (s *Stream) Wait(e *Event) error {
 	if err := e.check("Wait"); err != nil {
 		return err
 	}
-	if s.rt != e.rt {
-		return at(faults("wrong-arguments", "Wait", "the stream belongs to another runtime"))
+	if err := e.checkStream("Wait", s); err != nil {
+		return err
 	}
 	r := e.latest()
 	if r == nil || r.stream == s {

@@ -17,7 +17,7 @@ import (
 type DeviceTensor struct {
 	rt    *Runtime
 	dev   *board
-	name  string
+	name  atomic.Pointer[string]
 	t     tensor.T
 	block pool.Block
 	state atomic.Int64 // work that uses it, and isFreed
@@ -65,12 +65,17 @@ func (rt *Runtime) newTensor(dev *board, d DType, shape []int) (*DeviceTensor, e
 // WithName names the tensor in messages, and returns it. A tensor without a name
 // is called by the argument that it is: a, b.
 func (d *DeviceTensor) WithName(name string) *DeviceTensor {
-	d.name = name
+	d.name.Store(&name)
 	return d
 }
 
 // Name is what WithName said.
-func (d *DeviceTensor) Name() string { return d.name }
+func (d *DeviceTensor) Name() string {
+	if name := d.name.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
 
 // DType is the type of the elements.
 func (d *DeviceTensor) DType() DType { return d.t.DType }
@@ -154,7 +159,7 @@ func (d *DeviceTensor) drop() {
 }
 
 // called is the tensor's name, or what it is otherwise.
-func (d *DeviceTensor) called(otherwise string) string { return cmpString(d.name, otherwise) }
+func (d *DeviceTensor) called(otherwise string) string { return cmpString(d.Name(), otherwise) }
 
 func cmpString(s, otherwise string) string {
 	if s == "" {

@@ -118,8 +118,8 @@ func (w *work) holdOne(t *DeviceTensor, output bool, i int) error {
 }
 
 func (w *work) name(t *DeviceTensor, side string, i int) string {
-	if t.name != "" {
-		return side + " " + t.name
+	if name := t.Name(); name != "" {
+		return side + " " + name
 	}
 	return fmt.Sprintf("%s %d", side, i)
 }
