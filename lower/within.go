@@ -1,21 +1,18 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/diag"
 )
 
 // LowerWithin is Lower for sizes none of which is above those of the plan most,
-// which was made of the same function with the same options: whatever they are,
-// runs of both plans need the same arena. If the smaller sizes make the same
-// tasks, the plan has the order, the streams, the events and the offsets of the
-// larger one; else, or where a value is larger though the sizes are smaller
-// (f32[8-B]), it is made afresh. An error of code limit means that it does not
-// fit then.
+// which was made of the same function with the same options, so that runs of both
+// plans can use the same arena. If the smaller sizes make the same tasks, the plan
+// has the order, the streams, the events and the offsets of the larger one. Else it
+// is made afresh: where a size of 0 or 1 makes other views and copies (a transpose
+// of one row moves nothing), or where a value is larger though the sizes are
+// smaller (f32[8-B]). Only such a plan may need a larger arena, and then has it.
 func LowerWithin(f *ir.Func, env ir.Env, opts Options, most *Plan) (*Plan, error) {
 	p, opts, err := build(f, env, opts)
 	if err != nil {
@@ -29,21 +26,8 @@ func LowerWithin(f *ir.Func, env ir.Env, opts Options, most *Plan) (*Plan, error
 		return nil, err
 	}
 	p.decide(&opts)
-	if p.Arena > most.Arena {
-		return nil, p.tooLarge(most)
-	}
-	p.Arena = most.Arena
+	p.Arena = max(p.Arena, most.Arena)
 	return p, nil
-}
-
-func (p *Plan) tooLarge(most *Plan) error {
-	return &diag.Diagnostic{
-		Code: "limit", Subject: p.Name,
-		Message: fmt.Sprintf("%s needs %d bytes, but the arena that was planned%s has %d",
-			strings.TrimPrefix(p.with(), "  with "), p.Arena, strings.Replace(most.with(), "  with", " for", 1), most.Arena),
-		Notes: []string{"some values are larger where the bounded sizes are smaller, so that the plan for the bounds does not hold them"},
-		Helps: []string{"leave out the upper bounds, or give those with which the arena is large enough"},
-	}
 }
 
 // adopt takes over what was decided for larger sizes, if the tasks are the same

@@ -2,13 +2,11 @@ package vm_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
-	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/vm"
@@ -101,27 +99,53 @@ func TestWithinKeepsOffsets(t *testing.T) {
 	}
 }
 
-// TestWithinRefuses: a value that grows while the sizes shrink may not fit.
-func TestWithinRefuses(t *testing.T) {
-	f := parse(t, `func @f(%x: f32[100], %y: f32[B]) -> f32[max(B,100)-B] {
+// viewed has a part that is copied, but for a size of 0: then it is a view, for which
+// all of %a lives on.
+const viewed = `func @main(%x: f32[4,100], %n: f32[B]) -> (d: f32[4,100], q: f32[4,min(B,100)]) {
+  %a = sort %x : f32[4,100]
+  %p = slice %a {starts=[0], ends=[B], axes=[1]} : f32[4,min(B,100)]
+  %b = cumsum %x {axis=1} : f32[4,100]
+  %c = cumsum %b {axis=1} : f32[4,100]
+  %d = cumsum %c {axis=1} : f32[4,100]
+  %0 = cumsum %d {axis=1} : f32[4,100]
+  %1 = sort %p : f32[4,min(B,100)]
+  return %0, %1
+}`
+
+// TestWithinGrows: a value that grows while the sizes shrink, and what other views
+// and copies take where a size is 0 or 1, have an arena of their own where they must.
+func TestWithinGrows(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		most       ir.Env
+		fits, more []ir.Env
+	}{
+		{`func @f(%x: f32[100], %y: f32[B]) -> f32[max(B,100)-B] {
   %a = slice %x {starts=[B], ends=[100], axes=[0]} : f32[max(B,100)-B]
   %b = sort %a : f32[max(B,100)-B]
   %c = sort %b : f32[max(B,100)-B]
   %d = sort %c : f32[max(B,100)-B]
   return %d
-}`)
-	large, err := lower.Lower(f, ir.Env{"B": 90}, lower.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plan, err := lower.LowerWithin(f, ir.Env{"B": 88}, lower.Options{}, large); err != nil || plan.Arena != large.Arena {
-		t.Errorf("12 numbers have room where 10 had: %v", err)
-	}
-	_, err = lower.LowerWithin(f, ir.Env{"B": 10}, lower.Options{}, large)
-	var d *diag.Diagnostic
-	if !errors.As(err, &d) || d.Code != "limit" {
-		t.Errorf("got %v", err)
-	} else if want := "B=10 needs 768 bytes, but the arena that was planned for B=90 has 128"; d.Message != want {
-		t.Errorf("got %q, want %q", d.Message, want)
+}`, ir.Env{"B": 90}, []ir.Env{{"B": 88}, {"B": 89}}, []ir.Env{{"B": 10}, {"B": 0}}},
+		{viewed, ir.Env{"B": 4}, []ir.Env{{"B": 1}, {"B": 3}}, []ir.Env{{"B": 0}}},
+	} {
+		f := parse(t, c.text)
+		opts := lower.Options{Streams: 1}
+		large, err := lower.Lower(f, c.most, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, envs := range [][]ir.Env{c.fits, c.more} {
+			for _, env := range envs {
+				plan, err := lower.LowerWithin(f, env, opts, large)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if grows := plan.Arena > large.Arena; grows != (i == 1) || plan.Arena < large.Arena {
+					t.Errorf("%v takes %d bytes, %v %d", env, plan.Arena, c.most, large.Arena)
+				}
+				runPlan(t, f, plan, env)
+			}
+		}
 	}
 }
