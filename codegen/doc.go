@@ -1,13 +1,9 @@
 // Package codegen writes a plan as bytecode.
 //
-//	t0  vector  layernorm  %n <- %x %g %b      =>    code vector0
-//	t1  cube    matmul     %u <- %n %w                 00  exec   k0 b3 <- b0 b1 b2
-//	                                                   09  post   e0
-//	                                                   0b  end
-//	                                                 code cube0
-//	                                                   00  wait   e0
-//	                                                   02  exec   k1 b5 <- b3 b4
-//	                                                   0b  end
+//	t0  vector  layernorm            %n <- %x %g %b    =>    code s0
+//	t1  cube    matmul     after t0  %u <- %n %w               00  exec   k0 b3 <- b0 b1 b2
+//	                                                           09  exec   k1 b5 <- b3 b4
+//	                                                           11  end
 //
 // A task becomes an exec of a kernel (tasks of one operator, attributes and
 // types share one), a copy, or an instruction with bodies. Bodies become

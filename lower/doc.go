@@ -3,8 +3,8 @@
 // lies in memory, and who waits for whom.
 //
 //	func @ffn(%x: f32[B,256]) -> f32[B,1024] {       tasks @ffn  with B=64
-//	  %n = layernorm %x, %g, %b : f32[B,256]     =>    t0  vector  layernorm  %n <- %x %g %b
-//	  %u = matmul %n, %w : f32[B,1024]                 t1  cube    matmul     %u <- %n %w      after t0
+//	  %n = layernorm %x, %g, %b : f32[B,256]     =>    t0  vector  layernorm            %n <- %x %g %b
+//	  %u = matmul %n, %w : f32[B,1024]                 t1  cube    matmul     after t0  %u <- %n %w
 //	  return %u                                      streams @ffn  with B=64
 //	}                                                  s0: t0, t1
 //

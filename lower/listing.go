@@ -16,21 +16,20 @@ func (p *page) line(format string, args ...any) {
 	p.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
 }
 
-// columns writes rows, each column as wide as its widest cell, those in right
-// aligned to the right. A row of one cell is a heading.
-func (p *page) columns(indent string, right []bool, rows [][]string) {
-	var width []int
-	for _, row := range rows {
-		if len(row) == 1 {
-			continue
-		}
-		for i, cell := range row {
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
+// maxCell bounds what widens a column that holds a list: after a longer cell the
+// rest of its own row stands further to the right, and no other row does.
+const maxCell = 24
+
+// A column is one of a listing. The zero value is as wide as its widest cell, and
+// aligned to the left.
+type column struct {
+	right bool
+	list  bool // cells longer than maxCell do not count for the width
+}
+
+// columns writes rows in the form of a listing. A row of one cell is a heading.
+func (p *page) columns(indent string, form []column, rows [][]string) {
+	width := widths(form, rows)
 	for _, row := range rows {
 		if len(row) == 1 {
 			p.line("%s", row[0])
@@ -41,7 +40,7 @@ func (p *page) columns(indent string, right []bool, rows [][]string) {
 			if i > 0 {
 				b.WriteString("  ")
 			}
-			if i < len(right) && right[i] {
+			if i < len(form) && form[i].right {
 				fmt.Fprintf(&b, "%*s", width[i], cell)
 			} else {
 				fmt.Fprintf(&b, "%-*s", width[i], cell)
@@ -49,6 +48,22 @@ func (p *page) columns(indent string, right []bool, rows [][]string) {
 		}
 		p.line("%s%s", indent, b.String())
 	}
+}
+
+// widths says how wide the columns are that rows have.
+func widths(form []column, rows [][]string) (width []int) {
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			n := utf8.RuneCountInString(cell)
+			if long := i < len(form) && form[i].list && n > maxCell; !long && len(row) > 1 {
+				width[i] = max(width[i], n)
+			}
+		}
+	}
+	return width
 }
 
 // with tells the sizes that a listing was made for.
@@ -60,13 +75,13 @@ func (p *Plan) with() string {
 	return b.String()
 }
 
-// WriteTasks lists the tasks: unit, name, what each makes of what, its work,
-// and the tasks whose results it reads. The tasks of a branch or a loop are below
-// the task that runs it.
+// WriteTasks lists the tasks: unit, name, its work, the tasks whose results it
+// reads, and what it makes of what. The tasks of a branch or a loop are below the
+// task that runs it.
 func (p *Plan) WriteTasks(w io.Writer) error {
 	var out page
 	out.line("tasks @%s%s", p.Name, p.with())
-	out.columns("  ", []bool{}, p.taskRows(""))
+	out.columns("  ", []column{5: {list: true}}, p.taskRows(""))
 	p.writeViews(&out)
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -81,8 +96,8 @@ func (p *Plan) taskRows(prefix string) [][]string {
 			after = "after" + taskList(t.After)
 		}
 		rows = append(rows, []string{
-			fmt.Sprintf("%st%d", prefix, i), t.unitText(), t.Name, p.makes(t),
-			fmt.Sprintf("flops %d", t.Cost.Flops), fmt.Sprintf("bytes %d", t.Cost.In+t.Cost.Out), after,
+			fmt.Sprintf("%st%d", prefix, i), t.unitText(), t.Name,
+			fmt.Sprintf("flops %d", t.Cost.Flops), fmt.Sprintf("bytes %d", t.Cost.In+t.Cost.Out), after, p.makes(t),
 		})
 		if t.Region == nil || t.Region.Kind == Fused {
 			continue // a fused region is one kernel; the IR shows what it holds

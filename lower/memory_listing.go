@@ -27,7 +27,7 @@ func (p *Plan) WriteMemory(w io.Writer) error {
 		}
 	}
 	if len(rows) > 1 {
-		out.columns("  ", []bool{false, false, true}, rows)
+		out.columns("  ", []column{2: {right: true}}, rows)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -31,7 +31,7 @@ func (p *Plan) WriteStreams(w io.Writer) error {
 			rows = append(rows, p.streamRows(k, s, waiters)...)
 		}
 	}
-	out.columns("    ", []bool{true}, rows)
+	out.columns("    ", []column{{right: true}}, rows)
 	_, err := io.WriteString(w, out.String())
 	return err
 }

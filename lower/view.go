@@ -74,7 +74,7 @@ func (b *builder) note(made []string, how string) {
 func (p *Plan) writeViews(out *page) {
 	if rows := p.viewRows("", nil); len(rows) > 0 {
 		out.line("views")
-		out.columns("  ", nil, rows)
+		out.columns("  ", []column{{list: true}}, rows)
 	}
 }
 
