@@ -1,6 +1,9 @@
 package place
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // mostSearched is the most buffers of a part that the search takes on: it keeps a
 // list of them for each step of its path.
@@ -11,7 +14,8 @@ const firstTry = 1024
 
 // improve searches for a plan that is no higher than target, else for one as low
 // as the effort allows. It returns the bound, which rises by what is proved to be
-// impossible.
+// impossible. Parts share the steps evenly; what some leave goes to the others, so
+// that one hard part has nearly all, wherever it stands.
 func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
 	bound = j.bound()
 	if j.explicit != nil && len(j.of) > mostSearched {
@@ -21,19 +25,30 @@ func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
 	if e.Time > 0 {
 		s.until = time.Now().Add(e.Time)
 	}
-	parts := j.parts()
-	for i, list := range parts {
-		d := descent{s: s, list: list, at: r.at, proved: bound, best: j.heightOf(list, r.at)}
-		if len(list) <= mostSearched {
-			d.run(max(target, bound), (e.Steps-s.taken)/int64(len(parts)-i))
+	open := j.descents(s, r.at, bound)
+	for before := int64(-1); len(open) > 0 && s.taken > before && s.taken < e.Steps && !s.late(); {
+		before = s.taken
+		for i, d := range open {
+			d.run(max(target, bound), (e.Steps-s.taken)/int64(len(open)-i))
+			bound = max(bound, d.proved)
+			if d.better {
+				r.method = "search"
+			}
 		}
-		if d.better {
-			r.method = "search"
-		}
-		bound = max(bound, d.proved)
+		open = slices.DeleteFunc(open, func(d *descent) bool { return d.best <= max(target, bound) })
 	}
 	r.steps = s.taken
 	return bound
+}
+
+// descents are the parts that the search takes on.
+func (j *job) descents(s *search, at []int64, bound int64) (all []*descent) {
+	for _, list := range j.parts() {
+		if len(list) <= mostSearched {
+			all = append(all, &descent{s: s, list: list, at: at, proved: bound, best: j.heightOf(list, at)})
+		}
+	}
+	return all
 }
 
 // parts are the buffers that have to do with each other, one part after the other
