@@ -19,7 +19,8 @@ import (
 //
 // Then it is planned anew with the planner's options of each of plans (Mapping,
 // Streams, StreamStrategy, MemoryMode, Align, Keep, PlanEffort, MaxDims), and run
-// once more by several workers, with memory that is not in use full of NaN: what a program computes depends on no plan, not even by a bit.
+// once more by several workers, with memory that is not in use full of NaN: what a
+// program computes depends on no plan, not even by a bit.
 func CrossCheck(src Source, opts Options, seed uint64, plans ...Options) error {
 	c, err := load(src, opts)
 	if err != nil {
@@ -128,11 +129,11 @@ func (p *Program) compare(f *ir.Func, args []*Tensor) error {
 	return p.checkResults(f, args, got, err)
 }
 
-// checkResults holds what the machine computed against the interpreter. An operator that no
-// result needs may be left out, with the error that it would end in: where only
-// the interpreter fails, it is asked again without such operators, and then about
-// the optimised function, since a rewrite may have found that a result does not
-// need them: x >= x of integers is true whatever x is.
+// checkResults holds what the machine computed against the interpreter. An operator
+// that no result needs may be left out, with the error that it would end in: where
+// only the interpreter fails, it is asked again without such operators, and then
+// about the optimised function, since a rewrite may have found that a result does
+// not need them: x >= x of integers is true whatever x is.
 func (p *Program) checkResults(f *ir.Func, args, got []*Tensor, gotErr error) error {
 	want, wantErr := p.interpret(f, args)
 	if wantErr != nil && gotErr == nil {

@@ -34,13 +34,13 @@ type Operation struct {
 	Attrs   []Attr
 }
 
-// Execute runs an operator on the default stream of the current device, behind
-// what was submitted to it before, and waits for it. The operator is named as
-// npu ops lists it, or in the style of ONNX (bias_add, BiasAdd); a nil input
-// leaves an optional argument out. Outputs are tensors of the right type, or nil
-// for new ones; an output may be an input too. What outputs hold after an error is
-// not defined. The error is a Diagnostics: of the call, before anything is submitted, or of its
-// execution, which does not stick to the stream.
+// Execute runs an operator on the default stream of the current device, behind what
+// was submitted to it before, and waits for it. The operator is named as npu ops
+// lists it, or in the style of ONNX (bias_add, BiasAdd); a nil input leaves an
+// optional argument out. Outputs are tensors of the right type, or nil for new
+// ones; an output may be an input too. What outputs hold after an error is not
+// defined. The error is a Diagnostics: of the call, before anything is submitted,
+// or of its execution, which does not stick to the stream.
 //
 // A call that comes again with the same types and attributes allocates nothing
 // if outputs are given and the stream has no other work.
@@ -53,7 +53,7 @@ func (rt *Runtime) Execute(op string, inputs, outputs []*DeviceTensor, attrs ...
 	switch {
 	case err != nil:
 		w.release(true)
-		return Execution{}, err
+		return Execution{}, located(err)
 	case !inline:
 		queued := w.clone()
 		l, err := queued.submit(false)

@@ -97,9 +97,8 @@ func (d *DeviceTensor) DataPtr() unsafe.Pointer {
 }
 
 // Host views the tensor's memory without a copy, where the device's memory is the
-// host's (the cpu's). The view must not be
-// used after Free, nor while a stream works on the tensor: synchronize with it
-// first.
+// host's (the cpu's). The view must not be used after Free, nor while a stream
+// works on the tensor: synchronize with it first.
 func (d *DeviceTensor) Host() (*Tensor, error) {
 	if err := d.rt.check("Host"); err != nil {
 		return nil, err

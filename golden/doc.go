@@ -28,26 +28,26 @@
 //	fusion           the table of npu fusion
 //
 // Lines of the prose that begin with "option:" steer the compiler: graph=NAME,
-// level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, format=svg, strict=true,
-// weights-prefix=P, rename=OLD=NEW, random-weights=false, random-inputs=false; and
-// the optimiser as the flags of the command line do: fusion=all_safe,-NAME,
-// passes=A,B, after=PASS, fuel=N, fast-math=true, device=NAME, save-memory=true;
-// and the planner: mapping=NAME, streams=N, stream-strategy=NAME, memory=MODE,
-// align=N, keep=VALUE, plan-effort=N, max=NAME=N. An
-// input that no option gives and that has no default is random, from the seed.
-// With failing=true the run, or a test block, fails and is meant to.
+// level=O0, dim=NAME=N, input=NAME=VALUE, seed=N, locations=true, format=svg,
+// strict=true, weights-prefix=P, rename=OLD=NEW, random-weights=false,
+// random-inputs=false; and the optimiser as the flags of the command line do:
+// fusion=all_safe,-NAME, passes=A,B, after=PASS, fuel=N, fast-math=true,
+// device=NAME, save-memory=true; and the planner: mapping=NAME, streams=N,
+// stream-strategy=NAME, memory=MODE, align=N, keep=VALUE, plan-effort=N,
+// max=NAME=N. An input that no option gives and that has no default is random, from
+// the seed. With failing=true the run, or a test block, fails and is meant to.
 //
 // # What a file proves
 //
-// Sections are snapshots: go test ./golden -update rewrites those that differ,
-// and git shows what changed. What -update cannot bless away are runs and test
-// blocks that fail, stages of a program that does not check, and the checks that
-// every program which compiles gets for nothing, at O0 and at O2: the IR is
-// verified after each pass, printed and parsed back, the bytecode is verified, and
-// the program computes on the virtual machine what the interpreter computes from
-// the IR as the front end made it, and the same bits in several other plans: of one
-// and of many streams, with memory that is used again and not. Every output is produced twice and must come
-// out the same.
+// Sections are snapshots: go test ./golden -update rewrites those that differ, and
+// git shows what changed. What -update cannot bless away are runs and test blocks
+// that fail, stages of a program that does not check, and the checks that every
+// program which compiles gets for nothing, at O0 and at O2: the IR is verified
+// after each pass, printed and parsed back, the bytecode is verified, and the
+// program computes on the virtual machine what the interpreter computes from the IR
+// as the front end made it, and the same bits in several other plans: of one and of
+// many streams, with memory that is used again and not. Every output is produced
+// twice and must come out the same.
 //
 // A directive above a graph, // fires: RULE or // silent: RULE, asks that a rule
 // is applied in it under the options of the file, or is not. Every rule has a

@@ -59,9 +59,8 @@ func mean(c *Call, l *line[float64]) float64 { return sum(c, l) / float64(l.n) }
 
 func norm2(_ *Call, l *line[float64]) float64 { return euclid(l) }
 
-// euclid is the length of a vector. Where the squares
-// leave the range in which float64 is exact to its last bit, they are scaled by
-// the largest element.
+// euclid is the length of a vector. Where the squares leave the range in which
+// float64 is exact to its last bit, they are scaled by the largest element.
 func euclid(l *line[float64]) float64 {
 	s, top := 0.0, 0.0
 	for part := range l.chunks {

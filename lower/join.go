@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -179,11 +180,20 @@ func (b *builder) join(j *join) error {
 	return nil
 }
 
-// joined is the buffer of a join, which is made with its first part.
+// joined is the buffer of a join, which is made with its first part, and before it
+// that of the join that it is a part of, if that is not there either.
 func (b *builder) joined(j *join) int {
-	if j.buffer < 0 {
-		c, _ := b.bind(j.value, j.value.Type) // was bound when the join was planned
-		j.buffer = b.made(j.value, c)
+	var missing []*join // inside out
+	for k, inside := j, true; inside && k.buffer < 0; {
+		missing = append(missing, k)
+		var outer part
+		if outer, inside = b.parts[k.value]; inside {
+			k = outer.of
+		}
+	}
+	for _, k := range slices.Backward(missing) {
+		t, _ := b.bind(k.value, k.value.Type) // was bound when the join was planned
+		k.buffer = b.made(k.value, t)
 	}
 	return j.buffer
 }

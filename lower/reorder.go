@@ -53,10 +53,12 @@ func newReorderer(p *Plan) *reorderer {
 		p: p, uses: make([][]int, n), users: make([][]int, len(p.Buffers)),
 		before: make([][]int, n), next: make([][]int, n), size: make([]int64, len(p.Buffers)),
 	}
+	last := make([]int, len(p.Buffers)) // by buffer: the task that has used it last, plus one
 	p.eachUse(func(b, t int) {
-		if p.Buffers[b].Space != Arena || len(r.uses[t]) > 0 && slices.Contains(r.uses[t], b) {
+		if p.Buffers[b].Space != Arena || last[b] == t+1 {
 			return
 		}
+		last[b] = t + 1
 		r.size[b] = roundUp(p.Buffers[b].Size, p.Align)
 		r.uses[t] = append(r.uses[t], b)
 		r.users[b] = append(r.users[b], t)

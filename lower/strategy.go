@@ -3,7 +3,6 @@ package lower
 // A strategist is a rule by which the paths of a graph come to streams.
 type strategist struct {
 	name Strategy
-	doc  string
 	// better compares two streams for a path that is about to begin.
 	better func(a, b seat) bool
 	// urgent: tasks change their order too, where that makes the run shorter.
@@ -14,9 +13,9 @@ type strategist struct {
 }
 
 var strategists = []*strategist{
-	{Latency, "a path goes where it can begin first, tasks change their order where that saves time, and streams that save any stay", sooner, true, 0},
-	{Throughput, "a path goes to the stream with the least work", lighter, false, 0},
-	{Balanced, "a path goes where it can begin first among the streams that have not more than a quarter above their share; a stream has to save one percent of the time", fair, false, 10},
+	{Latency, sooner, true, 0},
+	{Throughput, lighter, false, 0},
+	{Balanced, fair, false, 10},
 }
 
 // A seat is what a path would find on a stream.
@@ -27,14 +26,18 @@ type seat struct {
 	share  int64 // the work of a stream if all had the same
 }
 
+// sooner is for a path to go where it can begin first.
 func sooner(a, b seat) bool {
 	return a.begin < b.begin || a.begin == b.begin && a.load < b.load
 }
 
+// lighter is for it to go to the stream with the least work.
 func lighter(a, b seat) bool {
 	return a.load < b.load || a.load == b.load && a.begin < b.begin
 }
 
+// fair is sooner among the streams that have not more than a quarter above their
+// share of all work, and lighter among the others.
 func fair(a, b seat) bool {
 	if a.full() != b.full() {
 		return b.full()

@@ -12,7 +12,6 @@ import (
 // vector.
 type mapper struct {
 	name Mapping
-	doc  string
 	// cube reports whether a product that the cube can multiply is for the cube.
 	cube func(*device.Device, *Task) bool
 	// whole: the rest of a product's region is done on the cube's core too,
@@ -21,9 +20,9 @@ type mapper struct {
 }
 
 var mappers = []*mapper{
-	{MapAuto, "products on the cube if the row of their operator says so", ofRow, false},
-	{MapCubePrefer, "every product on the cube, with the rest of its region", func(*device.Device, *Task) bool { return true }, true},
-	{MapVectorPrefer, "products on the vector unit if they take no longer there by the device's row", cubeIsFaster, false},
+	{MapAuto, ofRow, false},
+	{MapCubePrefer, func(*device.Device, *Task) bool { return true }, true},
+	{MapVectorPrefer, cubeIsFaster, false},
 }
 
 // ofRow reports whether a task has a product that its row gives to the cube.

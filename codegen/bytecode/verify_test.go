@@ -79,16 +79,6 @@ func build(t testing.TB, text string) *bytecode.Program {
 	return p
 }
 
-// copyOf makes a deep copy.
-func copyOf(t testing.TB, p *bytecode.Program) *bytecode.Program {
-	t.Helper()
-	q, err := bytecode.Decode(bytecode.Encode(p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
-}
-
 func listing(p *bytecode.Program) string {
 	var b strings.Builder
 	_ = bytecode.Disassemble(&b, p)

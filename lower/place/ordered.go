@@ -7,7 +7,7 @@ type ordered[V any] struct {
 	nodes []node[V]
 	root  int32
 	free  []int32
-	seed  uint64
+	seed  xorshift
 }
 
 // A key sorts by its first number, then by its second.
@@ -28,12 +28,15 @@ func newOrdered[V any]() *ordered[V] {
 	return &ordered[V]{nodes: make([]node[V], 1), seed: 0x9e3779b97f4a7c15}
 }
 
-// random is xorshift64 (Marsaglia 2003).
-func (o *ordered[V]) random() uint64 {
-	o.seed ^= o.seed << 13
-	o.seed ^= o.seed >> 7
-	o.seed ^= o.seed << 17
-	return o.seed
+// xorshift is a source of numbers that is the same everywhere: xorshift64
+// (Marsaglia 2003). It must not be 0.
+type xorshift uint64
+
+func (x *xorshift) next() uint64 {
+	*x ^= *x << 13
+	*x ^= *x >> 7
+	*x ^= *x << 17
+	return uint64(*x)
 }
 
 // insert adds a key that is not there.
@@ -45,7 +48,7 @@ func (o *ordered[V]) insert(k key, v V) {
 		n = int32(len(o.nodes))
 		o.nodes = append(o.nodes, node[V]{})
 	}
-	o.nodes[n] = node[V]{key: k, value: v, priority: o.random()}
+	o.nodes[n] = node[V]{key: k, value: v, priority: o.seed.next()}
 	left, right := o.split(o.root, k)
 	o.root = o.merge(o.merge(left, n), right)
 }

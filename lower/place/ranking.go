@@ -14,7 +14,7 @@ type ranking struct {
 	plain  [measures][]float64
 	list   []int32
 	room   []int64 // by section, of the part at hand
-	random uint64
+	random xorshift
 }
 
 // A measure is what a buffer is ranked by: the larger comes first.
@@ -73,19 +73,11 @@ func (r *ranking) use(keys []measure, round int) {
 		return
 	}
 	for k := range r.plain[length] {
-		factor := float64(blur+r.next()%1024) / float64(blur+r.next()%1024)
+		factor := float64(blur+r.random.next()%1024) / float64(blur+r.random.next()%1024)
 		for m := length; m < measures; m++ {
 			r.static[m][k] *= factor
 		}
 	}
-}
-
-// next is xorshift64 (Marsaglia 2003).
-func (r *ranking) next() uint64 {
-	r.random ^= r.random << 13
-	r.random ^= r.random >> 7
-	r.random ^= r.random << 17
-	return r.random
 }
 
 // rerank gives the members of a part their ranks.

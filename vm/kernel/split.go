@@ -168,9 +168,9 @@ func (s *Split) place(c *ir.Call, rows rows, shape []int, axis, outer, size int)
 // Parts is the number of parts.
 func (s *Split) Parts() int { return len(s.at) }
 
-// Run computes one part of a call, with what budget allows and on scratch
-// memory, of the call's results and arguments; both may be nil. Errors are those of Kernel.Run, but for positions, which
-// are the part's.
+// Run computes one part of a call, with what budget allows and on scratch memory,
+// of the call's results and arguments; both may be nil. Errors are those of
+// Kernel.Run, but for positions, which are the part's.
 func (s *Split) Run(p *Part, budget *ir.Budget, scratch *ir.Scratch, part int, out, in []*tensor.T) error {
 	kind := 0
 	if s.shapes[1] != nil && part%s.chunks == s.chunks-1 {
