@@ -120,6 +120,9 @@ func TestParse(t *testing.T) {
 	if d := rows[1]; d.CubeCores != 8 || d.VectorCores != 4 || d.ClockMHz != 1500 || d.Name != "smaller" {
 		t.Errorf("bases are not followed: %+v", *d)
 	}
+	if rows[0].Doc != "ascend910b4 with cube_cores 8" || rows[1].Doc != "small with vector_cores 4" {
+		t.Errorf("rows say %q and %q of themselves", rows[0].Doc, rows[1].Doc)
+	}
 	if ascend910b4.CubeCores != 20 {
 		t.Error("Parse changed a row of the table")
 	}

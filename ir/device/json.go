@@ -95,6 +95,9 @@ func parseRow(raw json.RawMessage, earlier []*Device) (*Device, error) {
 		return nil, err
 	}
 	row.inherit(base, given)
+	if base != nil && given["doc"] == nil {
+		row.Doc = row.unlike(base, given)
+	}
 	return &row.Device, row.Check()
 }
 

@@ -122,3 +122,24 @@ func (d *Device) inherit(base *Device, given map[string]json.RawMessage) {
 		}
 	}
 }
+
+// mostNamed bounds the numbers that the line about a row names.
+const mostNamed = 4
+
+// unlike is the line about a user's row that has none: its base, whose own line
+// may be wrong of it, and the numbers that differ.
+func (d *Device) unlike(base *Device, given map[string]json.RawMessage) string {
+	var other []string
+	for _, f := range fields {
+		if given[f.name] != nil {
+			other = append(other, fmt.Sprintf("%s %d", f.name, f.value(d)))
+		}
+	}
+	switch n := len(other); {
+	case n == 0:
+		return "as " + base.Name
+	case n > mostNamed:
+		return fmt.Sprintf("%s with %d numbers of its own", base.Name, n)
+	}
+	return base.Name + " with " + strings.Join(other, ", ")
+}

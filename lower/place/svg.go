@@ -17,7 +17,7 @@ type Drawing struct {
 	Problem *Problem
 	Plan    *Plan
 	Names   []string // by buffer; nil: their numbers
-	Tick    string   // in front of the numbers of the time axis: "t"
+	Tick    string   // in front of the numbers of the time axis: "t"; they are then steps, not moments between two
 }
 
 // maxDrawn bounds the rectangles: of more the largest are drawn, which are what
@@ -36,9 +36,9 @@ const (
 )
 
 // fills are the colours of buffers, by turns; dark letters can be read on all.
-var fills = [...]string{"#9ecae9", "#ffbf79", "#88d27a", "#f2cf5b", "#d6a5c9", "#83bcb6", "#ff9d98", "#bab0ac", "#b6992d", "#d8b5a5"}
+var fills = [...]string{"#9ecae9", "#ffbf79", "#88d27a", "#f2cf5b", "#d6a5c9", "#83bcb6", "#ff9d98", "#bab0ac", "#c9bd8b", "#d8b5a5"}
 
-const style = `text{font:11px ui-monospace,monospace;fill:#222}.b rect{stroke:#444;stroke-width:.5}.axis{stroke:#888}.bound{stroke:#c00;stroke-width:1.5;stroke-dasharray:6 4}.h{font-weight:bold;font-size:13px}`
+const style = `text{font:11px ui-monospace,monospace;fill:#222}.b rect{stroke:#444;stroke-width:.5}.axis{stroke:#888}.grid{stroke:#ddd;stroke-width:.5}.bound{stroke:#c00;stroke-width:1.5;stroke-dasharray:6 4}.h{font-weight:bold;font-size:13px}`
 
 // Draw writes the picture as SVG. The same drawing always gives the same bytes.
 func (d *Drawing) Draw(w io.Writer) error {
@@ -50,10 +50,10 @@ func (d *Drawing) Draw(w io.Writer) error {
 	p.print(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, height)
 	p.print(`<text class="h" x="%d" y="20">%s</text>`+"\n", marginLeft, escape(d.Title))
 	shown := d.largest()
+	p.axes()
 	for _, i := range shown {
 		p.buffer(i)
 	}
-	p.axes()
 	p.bound()
 	if all := len(d.Problem.Buffers); len(shown) < all {
 		p.print(`<text x="%d" y="34">the largest %d of %d buffers</text>`+"\n", marginLeft, len(shown), all)
@@ -148,15 +148,49 @@ func (d *Drawing) name(i int) string {
 	return d.Names[i]
 }
 
-// axes draws the frame of the plot, and some numbers at it.
+// axes draws the frame of the plot, and some numbers at it: those of steps in the
+// middle of their time, moments where they are, and bytes with a line across.
 func (p *pen) axes() {
+	step := byteStep(p.top)
+	for k := range p.top/step + 1 {
+		n := k * step
+		p.print(`<path class="grid" d="M%d %.1fH%d"/>`, marginLeft, p.y(n), marginLeft+plotWidth)
+		p.print(`<text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n", marginLeft-6, p.y(n)+4, bytesText(n, step))
+	}
+	to, half := p.to, 0.0
+	if p.d.Tick != "" {
+		to, half = max(p.to-1, p.from), p.perTime/2
+	}
+	for _, n := range ticks(p.from, to) {
+		p.print(`<text x="%.1f" y="%d" text-anchor="middle">%s%d</text>`+"\n", p.x(n)+half, marginTop+plotHeight+18, p.d.Tick, n)
+	}
 	p.print(`<path class="axis" fill="none" d="M%d %dV%dH%d"/>`+"\n", marginLeft, marginTop, marginTop+plotHeight, marginLeft+plotWidth)
-	for _, n := range ticks(0, p.top) {
-		p.print(`<text x="%d" y="%.1f" text-anchor="end">%d</text>`+"\n", marginLeft-6, p.y(n)+4, n)
+}
+
+// byteStep is the least power of two that makes at most ten steps to the top:
+// sizes are mostly multiples of one, so that edges fall on lines.
+func byteStep(top int64) int64 {
+	step := int64(1)
+	for top/step > 10 {
+		step *= 2
 	}
-	for _, n := range ticks(p.from, p.to) {
-		p.print(`<text x="%.1f" y="%d" text-anchor="middle">%s%d</text>`+"\n", p.x(n), marginTop+plotHeight+18, p.d.Tick, n)
+	return step
+}
+
+// byteUnits are what offsets are counted in, from the step that has them on.
+var byteUnits = [...]struct {
+	bytes int64
+	name  string
+}{{1 << 40, " TiB"}, {1 << 30, " GiB"}, {1 << 20, " MiB"}, {1 << 10, " KiB"}, {1, " B"}}
+
+// bytesText is an offset in the unit of the steps.
+func bytesText(n, step int64) string {
+	for _, u := range byteUnits {
+		if n > 0 && step >= u.bytes {
+			return fmt.Sprint(n/u.bytes) + u.name
+		}
 	}
+	return "0"
 }
 
 // ticks are at most eleven round numbers from lo to hi.

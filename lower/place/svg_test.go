@@ -34,15 +34,17 @@ func TestDraw(t *testing.T) {
 	plan := &Plan{Offsets: []int64{0, 256, 0, 0}, Height: 768, Bound: 768}
 	text := drawn(t, &Drawing{Title: `memory <of> "main"`, Problem: p, Plan: plan, Names: []string{"%a<b>&\x00", "%wide", "%c", "%nothing"}, Tick: "t"})
 	for _, want := range []string{
-		"%a&lt;b&gt;&amp;\uFFFD, 256 bytes at 0, from t0 to t1", ">%wide 512<", "512 bytes at 256, from t1 to t4", "lower bound 768", ">t5<", "memory &lt;of&gt;",
+		"%a&lt;b&gt;&amp;\uFFFD, 256 bytes at 0, from t0 to t1", ">%wide 512<", "512 bytes at 256, from t1 to t4", "lower bound 768", ">t4<", ">640 B<", "memory &lt;of&gt;",
 		`x="290.0" y="40.0" width="800.0" height="373.3"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "%nothing") {
-		t.Error("a buffer without bytes is drawn")
+	for _, none := range []string{"%nothing", ">t5<"} {
+		if strings.Contains(text, none) {
+			t.Errorf("%s is drawn, which is not there", none)
+		}
 	}
 }
 
@@ -61,6 +63,31 @@ func TestDrawIsBounded(t *testing.T) {
 		t.Error("not the largest are drawn")
 	}
 	drawn(t, &Drawing{Problem: &Problem{}, Plan: &Plan{}})
+}
+
+// TestByteAxis: steps are powers of two, and all labels have the unit of the step.
+func TestByteAxis(t *testing.T) {
+	for _, c := range []struct {
+		top  int64
+		want string
+	}{
+		{1, "0, 1 B"}, {768, "0, 128 B, 256 B, 384 B, 512 B, 640 B, 768 B"},
+		{7 << 20, "0, 1 MiB, 2 MiB, 3 MiB, 4 MiB, 5 MiB, 6 MiB, 7 MiB"},
+		{5 << 19, "0, 256 KiB, 512 KiB, 768 KiB, 1024 KiB, 1280 KiB, 1536 KiB, 1792 KiB, 2048 KiB, 2304 KiB, 2560 KiB"},
+		{1000, "0, 128 B, 256 B, 384 B, 512 B, 640 B, 768 B, 896 B"},
+	} {
+		var got []string
+		step := byteStep(c.top)
+		for k := range c.top/step + 1 {
+			got = append(got, bytesText(k*step, step))
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("up to %d: %s, want %s", c.top, text, c.want)
+		}
+	}
+	if step := byteStep(math.MaxInt64); bytesText(step, step) != "1048576 TiB" {
+		t.Error(bytesText(step, step))
+	}
 }
 
 func TestTicks(t *testing.T) {
