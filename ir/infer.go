@@ -63,8 +63,8 @@ func axesInOrder(c *Call, axes []int64, rank int) ([]int, error) {
 }
 
 // firstAxes is 0 to n-1.
-func firstAxes[I int | int64](n int) []I {
-	axes := make([]I, n)
+func firstAxes[I int | int64](c *Call, n int) []I {
+	axes := room[I](c, n)
 	for i := range axes {
 		axes[i] = I(i)
 	}

@@ -99,13 +99,14 @@ func evalConv(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	out := results(c)
-	if len(in) < 3 {
-		in = append(in, nil)
+	var bias *tensor.T
+	if len(in) > 2 {
+		bias = in[2]
 	}
 	if out[0].DType.IsFloat() {
-		return out, convolve(c, asFloats, out[0], in[0], in[1], in[2], axes)
+		return out, convolve(c, asFloats, out[0], in[0], in[1], bias, axes)
 	}
-	return out, convolve(c, asInts, out[0], in[0], in[1], in[2], axes)
+	return out, convolve(c, asInts, out[0], in[0], in[1], bias, axes)
 }
 
 // convolve computes, for each image and group, the product of the filters

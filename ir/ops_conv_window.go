@@ -1,7 +1,5 @@
 package ir
 
-import "slices"
-
 // Windows that slide along the spatial axes of [N, C, spatial...]: what
 // convolution and pooling have in common.
 
@@ -35,7 +33,7 @@ func slidesOf(c *Call, size []Dim) ([]slide, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]slide, n)
+	out := room[slide](c, n)
 	for i := range out {
 		out[i] = slide{size: size[i], step: size[i], spread: N(spreads[i]), before: N(pads[2*i]), behind: N(pads[2*i+1]), same: c.Str("auto_pad")}
 		if strides != nil {
@@ -54,7 +52,7 @@ func perAxis(c *Call, name string, n int, least int64) ([]int64, error) {
 	}
 	ints := l.Ints
 	if len(ints) == 1 {
-		ints = slices.Repeat(ints, n)
+		ints = allTheSame(c, ints[0], n)
 	}
 	if len(ints) != n {
 		return nil, Errorf("wrong-arguments", "%s has %d numbers for %d spatial axes", name, len(l.Ints), n).
@@ -62,6 +60,15 @@ func perAxis(c *Call, name string, n int, least int64) ([]int64, error) {
 			Note("one number, or one for each axis behind [N, C]")
 	}
 	return ints, boundInts(name, ints, least)
+}
+
+// allTheSame is a list of n times v.
+func allTheSame[E any](c *Call, v E, n int) []E {
+	list := room[E](c, n)
+	for i := range list {
+		list[i] = v
+	}
+	return list
 }
 
 // boundInts keeps attributes in a range in which no arithmetic overflows.
@@ -80,11 +87,11 @@ func padPairs(c *Call, n int) ([]int64, error) {
 	switch len(ints) {
 	case 2 * n:
 	case 1:
-		ints = slices.Repeat(ints, 2*n)
+		ints = allTheSame(c, ints[0], 2*n)
 	case n:
-		pairs := make([]int64, 0, 2*n)
-		for _, v := range ints {
-			pairs = append(pairs, v, v)
+		pairs := room[int64](c, 2*n)
+		for i, v := range ints {
+			pairs[2*i], pairs[2*i+1] = v, v
 		}
 		ints = pairs
 	default:
@@ -182,7 +189,7 @@ func (s slide) fits(c *Call, i int, d, out Dim) error {
 
 // bindAll binds the slides of a bound call.
 func bindAll(c *Call, slides []slide) ([]spatial, error) {
-	out := make([]spatial, len(slides))
+	out := room[spatial](c, len(slides))
 	for i, s := range slides {
 		d, n := c.In[0].Shape[2+i], c.Out[0].Shape[2+i]
 		if err := s.fits(c, i, d, n); err != nil {

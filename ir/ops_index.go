@@ -202,28 +202,38 @@ func evalTakeAlong(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	defer more.giveBack()
 	lines := repeated(c, x, out[0].Shape)
 	lines.strides[axis] = 0
-	stride := tensor.Strides(x.Shape)[axis]
-	base := places(lines, out[0].Shape)
-	which := places(repeated(c, i, out[0].Shape), out[0].Shape)
-	source := make([]int, out[0].Len())
+	stride := stridesOf(c, x.Shape)[axis]
+	base := places(c, lines, out[0].Shape)
+	which := places(c, repeated(c, i, out[0].Shape), out[0].Shape)
+	source := room[int](c, out[0].Len())
 	for k := range source {
 		source[k] = base[k] + index[which[k]]*stride
 	}
-	takeAxis(out[0].Reshape(out[0].Len()), x.Reshape(x.Len()), 0, source)
+	takeAxis(reshaped(c, out[0], out[0].Len()), reshaped(c, x, x.Len()), 0, source)
 	return out, nil
 }
 
 // places lists the position of each element of a view, row by row.
-func places(v view, shape []int) []int {
-	out := []int{v.off}
+func places(c *Call, v view, shape []int) []int {
+	if slices.Contains(shape, 0) {
+		return nil
+	}
+	total := 1
+	for _, n := range shape {
+		total *= n
+	}
+	out := room[int](c, total)
+	out[0] = v.off
+	known := 1
 	for axis, n := range shape {
-		next := make([]int, 0, len(out)*n)
-		for _, p := range out {
+		// Each place becomes n of them, from behind, where no other one stands.
+		for i := known - 1; i >= 0; i-- {
+			p := out[i]
 			for k := range n {
-				next = append(next, p+k*v.strides[axis])
+				out[i*n+k] = p + k*v.strides[axis]
 			}
 		}
-		out = next
+		known *= n
 	}
 	return out
 }
@@ -274,9 +284,8 @@ func evalGatherND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	}
 	defer lent.giveBack()
 	out := results(c)
-	flat := []int{x.Len() / max(block, 1), block}
 	if out[0].Len() > 0 {
-		takeAxis(out[0].Reshape(len(at), block), x.Reshape(flat...), 0, at)
+		takeAxis(reshaped(c, out[0], len(at), block), reshaped(c, x, x.Len()/max(block, 1), block), 0, at)
 	}
 	return out, nil
 }
@@ -305,10 +314,12 @@ func blocksAt(c *Call, x, i *tensor.T, batch int) (at []int, block int, lent loa
 	if lent, err = borrow(c, rows+i.Len()); err != nil {
 		return nil, 0, loan{}, err
 	}
-	at = make([]int, rows)
-	values := i.Ints()
+	at = room[int](c, rows)
+	values := room[int64](c, i.Len())
+	i.LoadInts(values, 0)
 	for r := range at {
-		if rows > 0 && groups > 0 {
+		at[r] = 0
+		if groups > 0 {
 			at[r] = r / (rows / groups)
 		}
 		for k := range depth {
@@ -361,7 +372,7 @@ func evalOneHot(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	fillWith(out[0], off)
+	fillWith(c, out[0], off)
 	size := len(on.Data)
 	for k, i := range index {
 		copy(out[0].Data[((k/inner*n+i)*inner+k%inner)*size:], on.Data)

@@ -83,10 +83,10 @@ func evalScatter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	defer more.giveBack()
-	lines := dense(x)
+	lines := denseOf(c, x)
 	stride := lines.strides[axis]
 	lines.strides[axis] = 0
-	at := places(lines, i.Shape)
+	at := places(c, lines, i.Shape)
 	for k := range at {
 		at[k] += index[k] * stride
 	}
@@ -121,7 +121,7 @@ func evalScatterND(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return nil, err
 	}
 	defer more.giveBack()
-	at := make([]int, 0, in[2].Len())
+	at := room[int](c, in[2].Len())[:0]
 	for _, b := range blocks {
 		for k := range block {
 			at = append(at, b*block+k)
@@ -141,12 +141,12 @@ func update(c *Call, x *tensor.T, at []int, u *tensor.T) []*tensor.T {
 		}
 		return out
 	}
-	updaters[x.DType.Kind()](out[0], at, u, reduce)
+	updaters[x.DType.Kind()](c, out[0], at, u, reduce)
 	return out
 }
 
 // updaters is, by the kind of dtype, the arithmetic that is exact for it.
-var updaters = [...]func(out *tensor.T, at []int, u *tensor.T, reduce string){
+var updaters = [...]func(c *Call, out *tensor.T, at []int, u *tensor.T, reduce string){
 	tensor.Float:    updateBy(asFloats, foldsOf[float64]()),
 	tensor.Signed:   updateBy(asInts, foldsOf[int64]()),
 	tensor.Unsigned: updateBy(asUints, foldsOf[uint64]()),
@@ -165,9 +165,9 @@ func foldsOf[W wide]() map[string]func(a, b W) W {
 
 // updateBy combines in the wide type and stores only what was touched, so that
 // all else stays bit for bit.
-func updateBy[W wide](w width[W], folds map[string]func(a, b W) W) func(*tensor.T, []int, *tensor.T, string) {
-	return func(out *tensor.T, at []int, u *tensor.T, reduce string) {
-		fold, sums, us := folds[reduce], make([]W, out.Len()), make([]W, u.Len())
+func updateBy[W wide](w width[W], folds map[string]func(a, b W) W) func(*Call, *tensor.T, []int, *tensor.T, string) {
+	return func(c *Call, out *tensor.T, at []int, u *tensor.T, reduce string) {
+		fold, sums, us := folds[reduce], room[W](c, out.Len()), room[W](c, u.Len())
 		w.load(out, sums, 0)
 		w.load(u, us, 0)
 		for k, p := range at {

@@ -131,8 +131,8 @@ func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (va
 		return nil, err
 	}
 	defer lent.giveBack()
-	sorter := sorters[x.DType.Kind()](x)
-	order := make([]int, n)
+	sorter := sorters[x.DType.Kind()](c, x)
+	order := room[int](c, n)
 	for line := range outer * inner {
 		if line*n/stopEvery != (line+1)*n/stopEvery {
 			if err := c.Budget.stop(); err != nil {
@@ -143,7 +143,7 @@ func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (va
 		for i := range order {
 			order[i] = i
 		}
-		sorter(order, from, inner, descending)
+		sorter.sort(order, from, inner, descending)
 		to := line/inner*k*inner + line%inner
 		storeLine(values, positions, to, x, from, inner, order[:k])
 	}
@@ -166,28 +166,40 @@ func storeLine(values, positions *tensor.T, to int, x *tensor.T, from, inner int
 
 // A lineSorter sorts positions by the elements of one line of a tensor, which
 // begins at from and goes in steps.
-type lineSorter func(order []int, from, step int, descending bool)
-
-// sorters is, by the kind of dtype, the widest type that holds every element.
-var sorters = [...]func(x *tensor.T) lineSorter{
-	tensor.Float:    sortBy((*tensor.T).Floats, compareFloats),
-	tensor.Signed:   sortBy((*tensor.T).Ints, cmp.Compare[int64]),
-	tensor.Unsigned: sortBy((*tensor.T).Uints, cmp.Compare[uint64]),
-	tensor.Logical:  sortBy((*tensor.T).Ints, cmp.Compare[int64]),
+type lineSorter interface {
+	sort(order []int, from, step int, descending bool)
 }
 
-func sortBy[E float64 | int64 | uint64](load func(*tensor.T) []E, compare func(a, b E) int) func(*tensor.T) lineSorter {
-	return func(x *tensor.T) lineSorter {
-		all := load(x)
-		return func(order []int, from, step int, descending bool) {
-			slices.SortStableFunc(order, func(p, q int) int {
-				if descending {
-					p, q = q, p
-				}
-				return compare(all[from+p*step], all[from+q*step])
-			})
-		}
+// sorters is, by the kind of dtype, the widest type that holds every element.
+var sorters = [...]func(c *Call, x *tensor.T) lineSorter{
+	tensor.Float:    sortBy(asFloats, compareFloats),
+	tensor.Signed:   sortBy(asInts, cmp.Compare[int64]),
+	tensor.Unsigned: sortBy(asUints, cmp.Compare[uint64]),
+	tensor.Logical:  sortBy(asInts, cmp.Compare[int64]),
+}
+
+// A sorting has all elements of a tensor.
+type sorting[W wide] struct {
+	all     []W
+	compare func(a, b W) int
+}
+
+func sortBy[W wide](w width[W], compare func(a, b W) int) func(*Call, *tensor.T) lineSorter {
+	return func(c *Call, x *tensor.T) lineSorter {
+		s := &room[sorting[W]](c, 1)[0]
+		*s = sorting[W]{room[W](c, x.Len()), compare}
+		w.load(x, s.all, 0)
+		return s
 	}
+}
+
+func (s *sorting[W]) sort(order []int, from, step int, descending bool) {
+	slices.SortStableFunc(order, func(p, q int) int {
+		if descending {
+			p, q = q, p
+		}
+		return s.compare(s.all[from+p*step], s.all[from+q*step])
+	})
 }
 
 // compareFloats puts NaN behind all others; cmp.Compare would put it first.

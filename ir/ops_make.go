@@ -27,7 +27,7 @@ var (
 		Infer: typeAttr, Cost: costMove, Sample: sampleFilled(),
 		Eval: func(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 			out := results(c)
-			fillWith(out[0], tensor.FromInts(out[0].DType, nil, []int64{1}))
+			fillWith(c, out[0], scalarOf(c, asInts, out[0].DType, 1))
 			return out, nil
 		},
 	})
@@ -46,7 +46,7 @@ var (
 			if err != nil {
 				return nil, err
 			}
-			fillWith(out[0], v)
+			fillWith(c, out[0], v)
 			return out, nil
 		},
 	})
@@ -146,8 +146,9 @@ func inferEye(c *Call) ([]Type, error) {
 func evalEye(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
 	rows, cols := out[0].Shape[0], out[0].Shape[1]
+	one := allTheSame(c, int64(1), 1)
 	for i := range min(rows, cols) {
-		out[0].SetInt(i*cols+i, 1)
+		out[0].StoreInts(i*cols+i, one)
 	}
 	return out, nil
 }
@@ -161,13 +162,13 @@ func inferIota(c *Call) ([]Type, error) {
 
 func evalIota(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	storeEach(out[0], asInts, func(i int64) int64 { return i })
+	storeEach(c, out[0], asInts, func(i int64) int64 { return i })
 	return out, nil
 }
 
 // storeEach stores f(0), f(1), ... in runs.
-func storeEach[W float64 | int64](t *tensor.T, w width[W], f func(i W) W) {
-	run := make([]W, min(chunk, t.Len()))
+func storeEach[W float64 | int64](c *Call, t *tensor.T, w width[W], f func(i W) W) {
+	run := room[W](c, min(chunk, t.Len()))
 	for at := 0; at < t.Len(); at += chunk {
 		part := run[:min(chunk, t.Len()-at)]
 		for i := range part {

@@ -45,9 +45,16 @@ func numScalar(c *Call, name string, d tensor.DType) (*tensor.T, error) {
 		return nil, err
 	}
 	if l := c.Attr(name); l.Kind == KFloat {
-		return tensor.FromFloats(d, nil, []float64{l.Float}), nil
+		return scalarOf(c, asFloats, d, l.Float), nil
 	}
-	return tensor.FromInts(d, nil, []int64{numInt(c.Attr(name))}), nil
+	return scalarOf(c, asInts, d, numInt(c.Attr(name))), nil
+}
+
+// scalarOf is room for a scalar of dtype d, which holds v.
+func scalarOf[W wide](c *Call, w width[W], d tensor.DType, v W) *tensor.T {
+	t := tensorRoom(c, d, nil)
+	w.store(t, 0, allTheSame(c, v, 1))
+	return t
 }
 
 // numInt is the integer of a bound KNum that is no float.
@@ -129,11 +136,11 @@ func evalArange(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	a, _, step := rangeOf(c)
 	if a.Kind == KDim && step.Kind == KDim {
 		first, by := numInt(a), numInt(step)
-		storeEach(out[0], asInts, func(i int64) int64 { return first + i*by })
+		storeEach(c, out[0], asInts, func(i int64) int64 { return first + i*by })
 		return out, nil
 	}
 	first, by := numFloat(a), numFloat(step)
-	storeEach(out[0], asFloats, func(i float64) float64 { return first + float64(i*by) })
+	storeEach(c, out[0], asFloats, func(i float64) float64 { return first + float64(i*by) })
 	return out, nil
 }
 
@@ -150,7 +157,7 @@ func evalLinspace(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 	a, b := numFloat(c.Attr("a")), numFloat(c.Attr("b"))
 	last := float64(out[0].Len() - 1)
 	step := (b - a) / max(last, 1)
-	storeEach(out[0], asFloats, func(i float64) float64 {
+	storeEach(c, out[0], asFloats, func(i float64) float64 {
 		if i == last && i > 0 {
 			return b
 		}

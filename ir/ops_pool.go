@@ -64,7 +64,11 @@ func poolSlides(c *Call) ([]slide, error) {
 	if err != nil {
 		return nil, err
 	}
-	slides, err := slidesOf(c, Dims(kernel...))
+	size := room[Dim](c, len(kernel))
+	for i, n := range kernel {
+		size[i] = N(n)
+	}
+	slides, err := slidesOf(c, size)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +221,7 @@ func (f pooling[W]) pool(c *Call, out, x *tensor.T, axes []spatial, finish func(
 	planes := x.Shape[0] * x.Shape[1]
 	size, places := x.Len()/planes, out.Len()/planes
 	if size == 0 {
-		none := slices.Repeat([]W{f.start}, places)
+		none := allTheSame(c, f.start, places)
 		finish(none)
 		for p := range planes {
 			f.width.store(out, p*places, none)
@@ -300,7 +304,7 @@ func evalAvgPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if out[0].Len() == 0 {
 		return out, nil
 	}
-	divisors := windowCounts(axes, c.Bool("count_pad"))
+	divisors := windowCounts(c, axes, c.Bool("count_pad"))
 	return out, sumPooling.pool(c, out[0], in[0], axes, func(sums []float64) {
 		for i := range sums {
 			sums[i] /= divisors[i]
@@ -310,10 +314,10 @@ func evalAvgPool(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // windowCounts is how many elements each place's window counts: the product of
 // those along each axis.
-func windowCounts(axes []spatial, padding bool) []float64 {
-	counts := []float64{1}
+func windowCounts(c *Call, axes []spatial, padding bool) []float64 {
+	counts := allTheSame(c, 1.0, 1)
 	for _, s := range axes {
-		next := make([]float64, 0, len(counts)*s.out)
+		next := room[float64](c, len(counts)*s.out)[:0]
 		for _, n := range counts {
 			for place := range s.out {
 				next = append(next, n*float64(s.counted(place, padding)))
@@ -334,8 +338,8 @@ func (s spatial) counted(place int, padding bool) int {
 }
 
 // whole is the one window that covers each spatial axis of x.
-func whole(x *tensor.T) []spatial {
-	axes := make([]spatial, len(x.Shape)-2)
+func whole(c *Call, x *tensor.T) []spatial {
+	axes := room[spatial](c, len(x.Shape)-2)
 	for i := range axes {
 		n := x.Shape[2+i]
 		axes[i] = spatial{in: n, out: 1, size: n, step: 1, spread: 1, last: n}
@@ -345,7 +349,7 @@ func whole(x *tensor.T) []spatial {
 
 func evalGlobalMax(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	return out, maxPools[in[0].DType.Kind()](c, out[0], in[0], whole(in[0]))
+	return out, maxPools[in[0].DType.Kind()](c, out[0], in[0], whole(c, in[0]))
 }
 
 func evalGlobalAvg(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -354,7 +358,7 @@ func evalGlobalAvg(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 		return out, nil
 	}
 	n := float64(in[0].Len() / out[0].Len())
-	return out, sumPooling.pool(c, out[0], in[0], whole(in[0]), func(sums []float64) { sums[0] /= n })
+	return out, sumPooling.pool(c, out[0], in[0], whole(c, in[0]), func(sums []float64) { sums[0] /= n })
 }
 
 // samplePool draws windows that fit, with padding smaller than them.

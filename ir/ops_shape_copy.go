@@ -121,8 +121,8 @@ func copyRun[E tensor.Native](dst []E, i, dStep int, src []E, j, sStep, n int) {
 }
 
 // fillWith sets every element of t to the one of the scalar v.
-func fillWith(t, v *tensor.T) {
-	copyView(t, dense(t), v, view{0, make([]int, len(t.Shape))}, t.Shape)
+func fillWith(c *Call, t, v *tensor.T) {
+	copyView(t, denseOf(c, t), v, view{0, zeros[int](c, len(t.Shape))}, t.Shape)
 }
 
 // extent splits a shape at an axis: what is before it, its size, what is behind

@@ -294,22 +294,33 @@ func alignReps(c *Call) (shape, reps []Dim) {
 
 func evalTile(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	block, steps := tileBlock(c)
+	block, steps := tileBlock(c, c)
 	copyView(out[0], view{0, stridesOf(c, block)}, in[0], view{0, steps}, block)
 	return out, nil
 }
 
 // tileBlock is the result as [reps, size] for each axis, and where its elements
-// lie in x.
-func tileBlock(c *Call) (block, steps []int) {
-	shape, reps := alignReps(c)
-	x, times := Type{c.In[0].DType, shape}.Ints(), Type{c.In[0].DType, reps}.Ints()
-	strides := tensor.Strides(x)
-	for i := range x {
-		block = append(block, times[i], x[i])
-		steps = append(steps, 0, strides[i])
+// lie in x. The lists are memory on the way of an evaluation; nil: new ones.
+func tileBlock(way, c *Call) (block, steps []int) {
+	shape, reps := c.In[0].Shape, c.Dims("reps")
+	n := 2 * max(len(shape), len(reps))
+	block, steps = room[int](way, n), zeros[int](way, n)
+	stride := 1
+	for i := 0; 2*i < n; i++ { // from the last axis on
+		size := fromBehind(shape, i)
+		block[n-2-2*i], block[n-1-2*i], steps[n-1-2*i] = fromBehind(reps, i), size, stride
+		stride *= size
 	}
 	return block, steps
+}
+
+// fromBehind is the i-th of a bound list from behind; 1 in front of it.
+func fromBehind(ds []Dim, i int) int {
+	if i >= len(ds) {
+		return 1
+	}
+	n, _ := ds[len(ds)-1-i].Const()
+	return int(n)
 }
 
 func inferRepeat(c *Call) ([]Type, error) {
@@ -329,23 +340,23 @@ func inferRepeat(c *Call) ([]Type, error) {
 
 func evalRepeat(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out := results(c)
-	block, steps := repeatBlock(c)
+	block, steps := repeatBlock(c, c)
 	copyView(out[0], view{0, stridesOf(c, block)}, in[0], view{0, steps}, block)
 	return out, nil
 }
 
 // repeatBlock is the result as [outer, slices, n, inner], and where its elements
 // lie in x.
-func repeatBlock(c *Call) (block, steps []int) {
+func repeatBlock(way, c *Call) (block, steps []int) {
 	x, axis := c.In[0], 0
-	shape := x.Ints()
+	shape := intsOf(way, x)
 	if c.Attr("axis").IsNone() {
 		n, _ := x.Elements().Const()
-		shape = []int{int(n)}
+		shape = allTheSame(way, int(n), 1)
 	} else {
 		axis, _ = axisOf(c.Int("axis"), len(shape))
 	}
 	times, _ := c.Attr("n").Dims[0].Const()
 	outer, d, inner := extent(shape, axis)
-	return []int{outer, d, int(times), inner}, []int{d * inner, inner, 0, 1}
+	return roomCopy(way, []int{outer, d, int(times), inner}), roomCopy(way, []int{d * inner, inner, 0, 1})
 }

@@ -1,10 +1,6 @@
 package ir
 
-import (
-	"slices"
-
-	"github.com/npulang/npu/ir/tensor"
-)
+import "github.com/npulang/npu/ir/tensor"
 
 var Pad = row(Op{
 	Name: "pad", Group: "shape", Class: Move, Unit: DMA,
@@ -37,7 +33,7 @@ func mirror(p, last int) int { return min(p, last-p) }
 // padsOf gives each axis its pair.
 func padsOf(c *Call) ([][2]Dim, error) {
 	given, rank := c.Dims("pairs"), c.In[0].Rank()
-	pads := make([][2]Dim, rank)
+	pads := room[[2]Dim](c, rank)
 	for i := range pads {
 		switch len(given) {
 		case 2 * rank:
@@ -101,8 +97,7 @@ func evalPad(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := make([]int, len(pads))
-	behind := make([]int, len(pads))
+	before, behind := room[int](c, len(pads)), room[int](c, len(pads))
 	for i, p := range pads {
 		b, _ := p[0].Const()
 		e, _ := p[1].Const()
@@ -121,9 +116,9 @@ func padConstant(c *Call, x *tensor.T, before []int) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	fillWith(out[0], v)
-	to, from := dense(out[0]), dense(x)
-	block := make([]int, len(before))
+	fillWith(c, out[0], v)
+	to, from := denseOf(c, out[0]), denseOf(c, x)
+	block := room[int](c, len(before))
 	for i, b := range before {
 		lo, hi := max(0, b), min(out[0].Shape[i], x.Shape[i]+b)
 		to.off += lo * to.strides[i]
@@ -137,7 +132,7 @@ func padConstant(c *Call, x *tensor.T, before []int) ([]*tensor.T, error) {
 // padFrom pads with elements of x. First what negative pads cut off goes; then
 // axis by axis grows, and source says what stands where.
 func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) int) ([]*tensor.T, error) {
-	from, shape := dense(x), slices.Clone(x.Shape)
+	from, shape := denseOf(c, x), roomCopy(c, x.Shape)
 	for i := range shape {
 		first := max(0, -before[i])
 		from.off += first * from.strides[i]
@@ -156,23 +151,23 @@ func padFrom(c *Call, x *tensor.T, before, behind []int, source func(p, d int) i
 		return nil, err
 	}
 	defer lent.giveBack()
-	out := tensor.New(x.DType, shape...)
-	copyView(out, dense(out), x, from, shape)
+	out := tensorRoom(c, x.DType, shape)
+	copyView(out, denseOf(c, out), x, from, shape)
 	for i := range shape {
-		out = growAxis(out, i, max(0, before[i]), max(0, behind[i]), source)
+		out = growAxis(c, out, i, max(0, before[i]), max(0, behind[i]), source)
 	}
 	return resultOf(c, out), nil
 }
 
 // growAxis pads one axis, which is not empty.
-func growAxis(x *tensor.T, axis, before, behind int, source func(p, d int) int) *tensor.T {
-	shape := slices.Clone(x.Shape)
+func growAxis(c *Call, x *tensor.T, axis, before, behind int, source func(p, d int) int) *tensor.T {
+	shape := roomCopy(c, x.Shape)
 	shape[axis] += before + behind
-	index := make([]int, shape[axis])
+	index := room[int](c, shape[axis])
 	for j := range index {
 		index[j] = source(j-before, x.Shape[axis])
 	}
-	out := tensor.New(x.DType, shape...)
+	out := tensorRoom(c, x.DType, shape)
 	takeAxis(out, x, axis, index)
 	return out
 }

@@ -198,9 +198,9 @@ func evalFlip(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	out, from := results(c), denseOf(c, in[0])
 	given := c.Ints("axis")
 	if c.Attr("axis").IsNone() {
-		given = firstAxes[int64](len(in[0].Shape))
+		given = firstAxes[int64](c, len(in[0].Shape))
 	}
-	axes, err := axesOf(given, len(in[0].Shape))
+	axes, err := axesFor(c, given, len(in[0].Shape))
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	defer lent.giveBack()
 	if c.Attr("axis").IsNone() {
 		n, _ := shifts[0].Const()
-		return resultOf(c, rollAxis(x.Reshape(x.Len()), 0, n)), nil
+		return resultOf(c, rollAxis(c, reshaped(c, x, x.Len()), 0, n)), nil
 	}
 	for i, a := range c.Ints("axis") {
 		axis, err := axisOf(a, len(x.Shape))
@@ -247,26 +247,26 @@ func evalRoll(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 			return nil, err
 		}
 		n, _ := shifts[min(i, len(shifts)-1)].Const()
-		x = rollAxis(x, axis, n)
+		x = rollAxis(c, x, axis, n)
 	}
 	return resultOf(c, x), nil
 }
 
 // rollAxis copies the slices before the split behind those from it on.
-func rollAxis(x *tensor.T, axis int, shift int64) *tensor.T {
-	out := tensor.New(x.DType, x.Shape...)
+func rollAxis(c *Call, x *tensor.T, axis int, shift int64) *tensor.T {
+	out := tensorRoom(c, x.DType, x.Shape)
 	n := x.Shape[axis]
 	if n == 0 {
 		return out
 	}
 	k := int((shift%int64(n) + int64(n)) % int64(n))
-	from, shape := dense(x), slices.Clone(x.Shape)
-	late := dense(out)
+	from, shape := denseOf(c, x), roomCopy(c, x.Shape)
+	late := denseOf(c, out)
 	late.off = k * late.strides[axis]
 	shape[axis] = n - k
 	copyView(out, late, x, from, shape)
 	from.off = (n - k) * from.strides[axis]
 	shape[axis] = k
-	copyView(out, dense(out), x, from, shape)
+	copyView(out, denseOf(c, out), x, from, shape)
 	return out
 }

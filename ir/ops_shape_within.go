@@ -101,11 +101,11 @@ func stridesOfSplit(c *Call) ([]stride, error) {
 }
 
 func stridesOfTile(c *Call) ([]stride, error) {
-	block, steps := tileBlock(c)
+	block, steps := tileBlock(nil, c)
 	return []stride{{view{0, steps}, block}}, nil
 }
 
 func stridesOfRepeat(c *Call) ([]stride, error) {
-	block, steps := repeatBlock(c)
+	block, steps := repeatBlock(nil, c)
 	return []stride{{view{0, steps}, block}}, nil
 }

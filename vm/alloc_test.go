@@ -54,6 +54,58 @@ var steady = []struct{ name, text string }{
   %w = where %k, %c, %x : f32[2,6]
   return %y, %c, %e, %l, %w, %k
 }`},
+	{"convolutions", `func @f(%x: f32[2,3,9,9]) -> (y: f32[2,5], g: f32[2,4,1,1]) {
+  %w = param {key="w"} : f32[4,3,3,3]
+  %b = param {key="b"} : f32[4]
+  %u = param {key="u"} : f32[4,2,3,3]
+  %v = param {key="v"} : f32[5,4]
+  %c = conv %x, %w, %b {pad=[1]} : f32[2,4,9,9]
+  %r = relu %c : f32[2,4,9,9]
+  %m = max_pool %r {kernel=[3,3], stride=[2,2], pad=[1,1]} : f32[2,4,5,5]
+  %d = conv %m, %u {auto_pad="same", stride=[2], dilation=[2], groups=2} : f32[2,4,3,3]
+  %a = avg_pool %d {kernel=[2], stride=[1]} : f32[2,4,2,2]
+  %e = global_avg_pool %a : f32[2,4,1,1]
+  %g = global_max_pool %d : f32[2,4,1,1]
+  %f = reshape %e {dims=[2,4]} : f32[2,4]
+  %y = linear %f, %v : f32[2,5]
+  return %y, %g
+}`},
+	{"windows", `func @f(%x: f32[3,4]) -> (p: f32[5,6], r: f32[7,6], t: f32[6,8], f: f32[3,4], o: f32[3,4], e: f32[3,8]) {
+  %p = pad %x {pairs=[1], value=-1.5} : f32[5,6]
+  %r = pad %x {pairs=[2,2,1,1], mode="reflect"} : f32[7,6]
+  %t = tile %x {reps=[2,2]} : f32[6,8]
+  %f = flip %x {axis=[1]} : f32[3,4]
+  %o = roll %x {shift=[1], axis=[0]} : f32[3,4]
+  %e = repeat %x {n=2, axis=1} : f32[3,8]
+  return %p, %r, %t, %f, %o, %e
+}`},
+	{"choices", `func @f(%x: f32[3,6], %i: i64[4]) -> (v: f32[3,2], k: i64[3,2], h: f32[4,5], s: f32[3,6], a: i64[3,6], m: i64[3]) {
+  %v, %k = topk %x {k=2} : f32[3,2], i64[3,2]
+  %h = one_hot %i {n=5} : f32[4,5]
+  %s = sort %x : f32[3,6]
+  %a = argsort %x : i64[3,6]
+  %m = argmax %x {axis=1} : i64[3]
+  return %v, %k, %h, %s, %a, %m
+}`},
+	{"makers", `func @f(%x: f32[4]) -> (o: f32[2,3], z: f32[2,3], c: f32[2,3], e: f32[3,3], i: i64[6], a: f32[5], l: f32[5], t: f32[3,3], n: f32[4]) {
+  %o = ones {type=f32[2,3]} : f32[2,3]
+  %z = zeros {type=f32[2,3]} : f32[2,3]
+  %c = full {type=f32[2,3], value=2.5} : f32[2,3]
+  %e = eye {n=3} : f32[3,3]
+  %i = iota {n=6} : i64[6]
+  %a = arange {a=0.5, b=3.0, step=0.5} : f32[5]
+  %l = linspace {a=0.0, b=1.0, n=5} : f32[5]
+  %t = triu %e : f32[3,3]
+  %n = neg %x : f32[4]
+  return %o, %z, %c, %e, %i, %a, %l, %t, %n
+}`},
+	{"places", `func @f(%x: f32[3,4], %i: i64[2,4], %j: i64[2,1], %u: f32[2,4]) -> (t: f32[2,4], g: f32[2,4], s: f32[3,4], d: f32[3,4]) {
+  %t = take_along %x, %i {axis=0} : f32[2,4]
+  %g = gather_nd %x, %j : f32[2,4]
+  %s = scatter %x, %i, %u {axis=0} : f32[3,4]
+  %d = scatter_nd %x, %j, %u {reduce="add"} : f32[3,4]
+  return %t, %g, %s, %d
+}`},
 	{"bodies", `func @f(%x: f32[4], %c: bool[]) -> (y: f32[4], z: f32[4]) {
   %y = loop %x {to=5, carry=1} : f32[4] body(%t: i64[], %x: f32[4]) {
     %s = add %x, %x : f32[4]
