@@ -70,7 +70,7 @@ var castRuns = [...]func(c *Call, out, x *tensor.T){
 // castRun is tensor.CastInto with memory that the call has.
 func castRun[W wide](w width[W]) func(c *Call, out, x *tensor.T) {
 	return func(c *Call, out, x *tensor.T) {
-		if out.DType == x.DType {
+		if out.DType == x.DType && x.DType != tensor.Bool {
 			tensor.CastInto(out, x)
 			return
 		}

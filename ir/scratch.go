@@ -19,9 +19,10 @@ type slab interface {
 	forget()
 }
 
-// maxSlab bounds the bytes that a slab keeps. Evaluations that need more make
-// it themselves.
-const maxSlab = 1 << 20
+// maxSlab bounds the bytes that a slab keeps: an image of 64 channels of 112 x
+// 112 in float64 is 6.4 MB. Evaluations that need more make it themselves, which
+// takes little beside their work.
+const maxSlab = 8 << 20
 
 type slabOf[E any] struct {
 	buf   []E

@@ -26,7 +26,7 @@
 // nothing to do looks around for 50 microseconds, then sleeps.
 //
 // RunInto computes into the caller's tensors, and once the machine is warm it
-// allocates nothing for the common operators. Run is the same with new tensors.
+// allocates nothing but for einsum. Run is the same with new tensors.
 //
 // A Memory bounds what the runs of all machines that share it hold: arenas,
 // which any machine uses that they are large enough for, outputs and scratch
@@ -49,8 +49,9 @@
 //     for bit, nor on the order in which executors happen to come.
 //
 // Options.Poison fills memory with NaN that holds nothing, which the stress tests
-// do on random graphs, with streams taken in any order; go test -run Stress
-// -stress 1m lets them go on for longer.
+// do on random graphs, with streams taken in any order, and on spoilt plans that
+// the verifier accepts; go test -run 'Stress|Mutants' -stress 1m lets them go on
+// for longer, and so does go test -run ManyCallers -stress 1m of the root package.
 //
 // Absent on purpose: bounds checks (the verifier has made them), knowledge of
 // operators (kernels have it) and of the planner; priorities and affinity, which

@@ -137,6 +137,36 @@ func TestInto(t *testing.T) {
 	}
 }
 
+// makes are the operators whose evaluations make memory however often they come.
+var makes = map[string]bool{"einsum": true}
+
+// TestSteady holds the others to finding what they need where the last evaluation
+// has left it.
+func TestSteady(t *testing.T) {
+	for _, op := range ir.Ops() {
+		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
+			continue
+		}
+		r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
+		var scratch ir.Scratch
+		most := 0.0
+		for range 10 {
+			c, in := sample(t, op, r)
+			k := kernel.Select(c)
+			c.Scratch = &scratch
+			out := garbage(c)
+			c.Into = out
+			if k.Run(c, out, in) != nil {
+				continue
+			}
+			most = max(most, testing.AllocsPerRun(3, func() { _ = k.Run(c, out, in) }))
+		}
+		if (most > 0) != makes[op.Name] {
+			t.Errorf("%s makes up to %v pieces of memory each time", op.Name, most)
+		}
+	}
+}
+
 // TestLongKernelsStop holds operators on much data to asking now and then
 // whether to go on, and to ending when they are told not to.
 func TestLongKernelsStop(t *testing.T) {
