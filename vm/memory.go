@@ -42,6 +42,8 @@ type Memory struct {
 	hands   []*hand   // of callers that wait for their next run
 	queue   []*waiter // in order of arrival
 
+	machines int // that take their memory here and are not closed
+
 	pool   sync.Once
 	arenas *pool.Pool // see blocks
 }
@@ -348,13 +350,26 @@ func (y *Memory) wasAlone(t *ticket) bool {
 	return t.alone || !t.shared && y.begun == t.begun
 }
 
+// join counts a machine that takes its memory here.
+func (y *Memory) join(m *Machine) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.machines++
+	m.joined = true
+}
+
 // forget drops the frames of a machine that is closed, and the arenas if they
-// are nobody else's.
+// are nobody else's: those that it used last, and behind the last machine all, also
+// those that a run was given and gave back unused.
 func (y *Memory) forget(m *Machine) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
+	if m.joined {
+		m.joined = false
+		y.machines--
+	}
 	for i := len(y.idle) - 1; i >= 0; i-- {
-		if f := y.idle[i].last; f != nil && f.m == m {
+		if f := y.idle[i].last; f != nil && f.m == m || y.machines == 0 {
 			y.drop(i)
 		}
 	}

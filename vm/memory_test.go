@@ -276,6 +276,30 @@ func TestLongKernelStops(t *testing.T) {
 	}
 }
 
+// TestUnusedArena: a run that was given an arena and ended before it began leaves it
+// to nobody in particular; it goes with the last machine.
+func TestUnusedArena(t *testing.T) {
+	y := &Memory{}
+	a, b := machine(t, square(4), Options{Memory: y}), machine(t, square(3), Options{Memory: y})
+	if _, err := a.Run(t.Context(), []*tensor.T{tensor.New(tensor.F32, 4, 4)}); err != nil {
+		t.Fatal(err)
+	}
+	ticket, err := y.take(t.Context(), b, b.perRun, false)
+	if err != nil || ticket.arena == nil {
+		t.Fatalf("the run has no arena: %v", err)
+	}
+	y.give(&ticket, nil)
+	for range 2 {
+		a.Close() // twice counts once
+	}
+	if len(y.idle) != 1 {
+		t.Errorf("%d arenas are kept", len(y.idle))
+	}
+	if b.Close(); len(y.idle) != 0 || y.Info().Kept != 0 {
+		t.Errorf("%d arenas of closed machines are kept", len(y.idle))
+	}
+}
+
 // TestHammer lets many goroutines use many machines of one small memory, with
 // runs that are cancelled at any moment and machines that are closed under way.
 func TestHammer(t *testing.T) {
