@@ -25,7 +25,7 @@ type IOBinding struct {
 // Outputs hands out. The sizes of the inputs fix those of symbolic dimensions, and a
 // plan for them is made now. Errors are those of Run, and bad-input for an output
 // that the graph does not have, of another type, or whose memory is that of another
-// tensor.
+// tensor, an input, an output or a weight.
 //
 // Tensors whose elements can be read in place, as all that this package makes, are
 // used without a copy; then a run allocates nothing once there has been one.

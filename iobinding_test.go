@@ -150,6 +150,34 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
+// TestBindToWeights: no output may lie where a weight does, all of it or a part,
+// since every run reads the weights.
+func TestBindToWeights(t *testing.T) {
+	memory := npu.NewTensor(npu.F32, 16)
+	part := func(from, n int) *npu.Tensor {
+		return &npu.Tensor{DType: npu.F32, Shape: []int{n}, Data: memory.Data[4*from : 4*(from+n)]}
+	}
+	p, err := npu.Compile(npu.Script("weights.npu", `
+param a: f32[4]
+param b: f32[4]
+param c: f32[6]
+graph main(x: f32[4]) -> (y: f32[4], z: f32[6]) { return sort(x * a + b), sort(c) }`),
+		npu.Options{Weights: npu.Arrays{"a": part(4, 4), "b": part(5, 4), "c": part(6, 6)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	x := npu.NewTensor(npu.F32, 4)
+	for from := range 13 {
+		_, err := p.Bind(map[string]*npu.Tensor{"x": x}, map[string]*npu.Tensor{"y": part(from, 4)})
+		if apart := from == 0 || from == 12; (err == nil) != apart {
+			t.Errorf("an output from element %d on: %v", from, err)
+		} else if err != nil && !strings.Contains(err.Error(), "output y shares memory with weight a") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 // TestBindEvicted runs bindings of more sizes than a program keeps plans for.
 func TestBindEvicted(t *testing.T) {
 	p := bindableProgram(t, npu.Options{})

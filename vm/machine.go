@@ -32,6 +32,7 @@ type Machine struct {
 	size     int        // instructions
 	operands int        // of all of them
 	weights  []*tensor.T
+	held     []span // their memory, ascending, what overlaps as one; port is the weight
 	memory   *Memory
 	perRun   int64 // bytes of one run's arena and outputs
 	workers  *Workers
@@ -42,6 +43,7 @@ type Machine struct {
 
 	scratch int64    // most bytes that kernels of a run took beside; memory.mu guards it
 	frames  []*frame // without a run, the one used last comes last; memory.mu guards them
+	joined  bool     // memory counts it; memory.mu guards it
 
 	handover int64           // see there
 	choose   func(*crew) int // how a test wants streams to be taken
@@ -91,6 +93,7 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if opts.Poison {
 		m.findTouches()
 	}
+	m.memory.join(m)
 	return m, nil
 }
 
@@ -118,6 +121,7 @@ func (m *Machine) bindWeights(weights func(name string) (*tensor.T, error)) erro
 		}
 		m.weights[i] = t
 	}
+	m.holdWeights()
 	return nil
 }
 

@@ -29,12 +29,48 @@ func (m *Machine) Check(inputs, outputs []*tensor.T) error {
 }
 
 // checkOutputs compares the memory for outputs with what the program makes, and
-// refuses memory that is given twice.
+// refuses memory that is given twice, and that of weights.
 func (m *Machine) checkOutputs(inputs, outputs []*tensor.T) error {
 	if err := m.checkPorts("output", m.program.Outputs, "makes", outputs); err != nil {
 		return err
 	}
+	for i, t := range outputs {
+		if err := m.checkHeld(i, t); err != nil {
+			return err
+		}
+	}
 	return m.checkOverlap(inputs, outputs)
+}
+
+// holdWeights lists the memory of the weights, which no run may write.
+func (m *Machine) holdWeights() {
+	var all []span
+	for i, t := range m.weights {
+		if len(t.Data) > 0 {
+			all = append(all, spanOf(t, false, i))
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.port, b.port)) })
+	for _, s := range all {
+		if last := len(m.held) - 1; last >= 0 && s.from < m.held[last].to {
+			m.held[last].to = max(m.held[last].to, s.to)
+		} else {
+			m.held = append(m.held, s)
+		}
+	}
+}
+
+// checkHeld refuses the memory of a weight for an output: all runs read it.
+func (m *Machine) checkHeld(i int, t *tensor.T) error {
+	if len(t.Data) == 0 || len(m.held) == 0 {
+		return nil
+	}
+	o := spanOf(t, false, i)
+	first, _ := slices.BinarySearchFunc(m.held, o.from, func(s span, from uintptr) int { return cmp.Compare(s.to, from+1) })
+	if first < len(m.held) && m.held[first].from < o.to {
+		return badInput("%s shares memory with weight %s", m.portName(&o), m.program.Weights[m.held[first].port].Name)
+	}
+	return nil
 }
 
 func (m *Machine) checkPorts(what string, ports []bytecode.Port, verb string, ts []*tensor.T) error {

@@ -29,9 +29,10 @@ func (m *Machine) Run(ctx context.Context, inputs []*tensor.T) ([]*tensor.T, err
 
 // RunInto is Run, but for where the results go: into the caller's tensors, one
 // for each of the program's outputs, of its types. They share no memory with each
-// other or with the inputs. What they hold after an error is not defined. A run
-// into tensors whose elements can be written in place, as those of tensor.New,
-// makes no copy of them, and allocates nothing once the machine has run before.
+// other, with the inputs or with the weights. What they hold after an error is not
+// defined. A run into tensors whose elements can be written in place, as those of
+// tensor.New, makes no copy of them, and allocates nothing once the machine has run
+// before.
 func (m *Machine) RunInto(ctx context.Context, inputs, outputs []*tensor.T) error {
 	if err := m.Check(inputs, outputs); err != nil {
 		return err
