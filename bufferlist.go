@@ -19,10 +19,18 @@ import (
 // are alive for a range of time and want a place in one arena.
 type BufferList struct {
 	IDs     []string // by buffer
-	Problem place.Problem
+	Problem BufferProblem
 
 	name string
 }
+
+// A BufferProblem is what a list asks for, a BufferPlan where its buffers lie, and
+// a BufferEffort how long to search for a plan.
+type (
+	BufferProblem = place.Problem
+	BufferPlan    = place.Plan
+	BufferEffort  = place.Effort
+)
 
 // The columns of a list, and the one that a plan adds.
 var bufferColumns = []string{"id", "lower", "upper", "size"}
@@ -207,7 +215,7 @@ func (f *bufferFile) fail(at diag.Span, code, format string, args ...any) *Diagn
 
 // Plan lays the buffers out, as low as the effort allows, and checks the plan. A
 // plan that is higher than the problem's capacity is returned with an error.
-func (l *BufferList) Plan(e place.Effort) (*place.Plan, error) {
+func (l *BufferList) Plan(e BufferEffort) (*BufferPlan, error) {
 	if err := l.checkSum(); err != nil {
 		return nil, err
 	}
@@ -235,13 +243,13 @@ func (l *BufferList) checkSum() error {
 }
 
 // tooHigh says how far a plan is above the capacity.
-func tooHigh(plan *place.Plan, capacity int64) string {
+func tooHigh(plan *BufferPlan, capacity int64) string {
 	over := plan.Height - capacity
 	return fmt.Sprintf("the lowest plan that was found takes %d bytes, %d (%s) more than the capacity of %d",
 		plan.Height, over, percent(over, capacity), capacity)
 }
 
-func tooHighHelp(plan *place.Plan, capacity int64) []string {
+func tooHighHelp(plan *BufferPlan, capacity int64) []string {
 	if plan.Bound > capacity {
 		return []string{fmt.Sprintf("no plan takes less than %d bytes", plan.Bound)}
 	}
@@ -254,7 +262,7 @@ func percent(part, whole int64) string {
 
 // WriteCSV writes the list with the plan's offsets, in the list's order and with
 // the columns id, lower, upper, size and offset.
-func (l *BufferList) WriteCSV(w io.Writer, plan *place.Plan) error {
+func (l *BufferList) WriteCSV(w io.Writer, plan *BufferPlan) error {
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
 	out.Write(append(bufferColumns[:len(bufferColumns):len(bufferColumns)], offsetColumn))
@@ -269,7 +277,7 @@ func (l *BufferList) WriteCSV(w io.Writer, plan *place.Plan) error {
 }
 
 // Report is one line about a plan of the list.
-func (l *BufferList) Report(plan *place.Plan) string {
+func (l *BufferList) Report(plan *BufferPlan) string {
 	over := "at the bound"
 	if plan.Bound > 0 && plan.Height > plan.Bound {
 		over = percent(plan.Height-plan.Bound, plan.Bound) + " above the bound"
@@ -280,7 +288,7 @@ func (l *BufferList) Report(plan *place.Plan) string {
 
 // Draw writes a plan of the list as a picture in SVG: time to the right, offsets
 // upwards.
-func (l *BufferList) Draw(w io.Writer, plan *place.Plan) error {
+func (l *BufferList) Draw(w io.Writer, plan *BufferPlan) error {
 	d := place.Drawing{Title: l.name, Problem: &l.Problem, Plan: plan, Names: l.IDs}
 	return d.Draw(w)
 }

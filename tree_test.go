@@ -52,6 +52,15 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestCommandSeesTheFacade: what the command line can do, a Go program can too.
+func TestCommandSeesTheFacade(t *testing.T) {
+	for _, imported := range imports(t)["cmd/npu"] {
+		if imported != "." && imported != "cmd/npu/page" {
+			t.Errorf("cmd/npu imports %s", imported)
+		}
+	}
+}
+
 // parsePolicy returns for each package what it may import, transitively.
 func parsePolicy(t *testing.T) map[string][]string {
 	allowed := map[string][]string{}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/npulang/npu"
-	"github.com/npulang/npu/lower/place"
 )
 
 // planCmd is npu plan.
@@ -26,7 +25,7 @@ type planCmd struct {
 const planSteps = 1_000_000
 
 // planFormats are what a plan can be written as.
-var planFormats = map[string]func(*npu.BufferList, io.Writer, *place.Plan) error{
+var planFormats = map[string]func(*npu.BufferList, io.Writer, *npu.BufferPlan) error{
 	"": (*npu.BufferList).WriteCSV, "csv": (*npu.BufferList).WriteCSV, "svg": (*npu.BufferList).Draw,
 }
 
@@ -64,7 +63,7 @@ func (p *planCmd) Run(std streams, _ *cli) error {
 }
 
 // check looks at what is no effort, and finds what writes the plan.
-func (p *planCmd) check() (write func(*npu.BufferList, io.Writer, *place.Plan) error, err error) {
+func (p *planCmd) check() (write func(*npu.BufferList, io.Writer, *npu.BufferPlan) error, err error) {
 	write, ok := planFormats[p.Format]
 	switch a := value(p.Align); {
 	case !ok:
@@ -79,7 +78,7 @@ func (p *planCmd) check() (write func(*npu.BufferList, io.Writer, *place.Plan) e
 	return write, nil
 }
 
-func (p *planCmd) effort() (e place.Effort, err error) {
+func (p *planCmd) effort() (e npu.BufferEffort, err error) {
 	if p.Time < 0 {
 		return e, usage("--time %s: write a time such as 5s", p.Time)
 	}

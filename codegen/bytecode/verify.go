@@ -12,8 +12,9 @@ import (
 //
 //   - every buffer lies inside its space and has the size of its type;
 //   - every operand has the type that its kernel was bound to;
-//   - every read finds exactly the bytes that were last written to that buffer,
-//     in every order in which the streams may run;
+//   - every read finds exactly the bytes that were last written to that buffer, in
+//     every order in which the streams may run (a view counts as what it views: of
+//     two that overlap, that the right one was written last is the planner's word);
 //   - no two accesses of one byte, one of them a write, are without order;
 //   - every wait is for an event that is posted, and no stream waits for ever;
 //   - bodies form a tree, each is run from one place, and touches nothing but
