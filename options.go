@@ -33,7 +33,8 @@ type Options struct {
 	// FastMath allows rewrites that IEEE 754 does not: npu rules lists the liberty
 	// that each takes.
 	FastMath bool
-	// Device is the machine whose memory fused regions must fit; nil: the cpu.
+	// Device is the machine to plan for: fused regions must fit its memory, and its
+	// numbers choose units and streams; nil: the cpu.
 	Device *Device
 	// SaveMemory refuses fusions that would raise the peak of live bytes.
 	SaveMemory bool

@@ -83,7 +83,7 @@ func ParseEffort(text string) (Effort, error) {
 	unit, ok := effortUnits[strings.ToLower(text[len(digits):])]
 	switch {
 	case err != nil && strings.Trim(digits, "+-0123456789") != "", digits == "":
-		return 0, helped(unknown("effort", text, sortedKeys(effortNames)), "write none, normal, high or a number of steps such as 200k")
+		return 0, helped(unknown("effort", text, sortedKeys(effortNames)), "or write a number of steps such as 200k")
 	case err != nil || !ok || n < 1 || n > maxEffort/unit:
 		return 0, planError("the effort %s is no number of steps from 1 to %d", text, int64(maxEffort))
 	}
@@ -112,7 +112,7 @@ var planChecks = []func(*Options) error{
 	func(o *Options) error { return checkName("mapping", o.Mapping, Mappings) },
 	func(o *Options) error {
 		if o.Streams < 0 || o.Streams > maxStreams {
-			return planError("%d streams are asked for; there may be 1 to %d, and 0 leaves it to the device", o.Streams, maxStreams)
+			return planError("%d streams are asked for; there may be 1 to %d", o.Streams, maxStreams)
 		}
 		return nil
 	},

@@ -179,8 +179,8 @@ func (p *Plan) sum() {
 func (p *Plan) solve(slots []slot, problem *place.Problem, opts *Options, exact bool) {
 	plan := place.Solve(problem, opts.effort(len(p.Streams)))
 	p.Arena, p.Method = plan.Height, plan.Method
-	if exact {
-		p.MaxLive = max(p.MaxLive, plan.Bound)
+	if exact && plan.Bound > p.MaxLive {
+		p.MaxLive, p.Proved = plan.Bound, true
 	}
 	p.setOffsets(slots, plan.Offsets)
 }

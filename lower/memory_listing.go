@@ -17,8 +17,8 @@ const maxMatrix = 24
 // in the arena.
 func (p *Plan) WriteMemory(w io.Writer) error {
 	var out page
-	out.line("memory @%s%s  arena %d  lower-bound %d (largest sum that lives at once)  sum %d  saved %s  fragmentation %s  align %d  plan %s",
-		p.Name, p.with(), p.Arena, p.MaxLive, p.Sum, percent(p.Sum-p.Arena, p.Sum), percent(p.Arena-p.MaxLive, p.Arena), p.Align, p.Method)
+	out.line("memory @%s%s  arena %d  lower-bound %d (%s)  sum %d  saved %s  fragmentation %s  align %d  plan %s",
+		p.Name, p.with(), p.Arena, p.MaxLive, p.why(), p.Sum, percent(p.Sum-p.Arena, p.Sum), percent(p.Arena-p.MaxLive, p.Arena), p.Align, p.Method)
 	out.line("  inputs %d  weights %d  outputs %d", p.bytesOf(p.Inputs), p.weightBytes(), p.bytesOf(p.Outputs))
 	rows := [][]string{{"value", "offset", "size", p.taskHeads(), ""}}
 	for i := range p.Buffers {
@@ -31,6 +31,14 @@ func (p *Plan) WriteMemory(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// why says what the lower bound is.
+func (p *Plan) why() string {
+	if p.Proved {
+		return "no plan of this order is lower"
+	}
+	return "largest sum that lives at once"
 }
 
 // offset says where a buffer lies.

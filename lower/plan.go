@@ -30,6 +30,7 @@ type Plan struct {
 	Align   int64
 	Arena   int64  // bytes of the arena
 	MaxLive int64  // the largest sum of bytes that are live at once: no arena can be smaller
+	Proved  bool   // MaxLive is more than that sum: the placer found that nothing lower fits
 	Sum     int64  // bytes without any reuse
 	Method  string // of the placer, that found the layout
 

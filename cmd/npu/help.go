@@ -106,7 +106,7 @@ func (*emitCmd) Help() string {
 		fmt.Fprintf(&b, "    %-9s %s\n", s.Name, s.Doc)
 	}
 	b.WriteString(`
-Where a listing needs numbers, a symbolic dimension that --dim does not give is taken as 64. A tensor has one name in all listings.
+Where a listing needs numbers, a symbolic dimension is taken as --dim says, else as its bound in --max, else as 64. A tensor has one name in all listings.
 
 The passes are `)
 	b.WriteString(strings.Join(npu.PassNames(), ", "))

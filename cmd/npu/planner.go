@@ -46,10 +46,16 @@ type planFlag struct {
 func (f *planFlags) rows() []planFlag {
 	return []planFlag{
 		{"mapping", f.Mapping, func(o *npu.Options) error { o.Mapping = npu.Mapping(f.Mapping); return nil }},
-		{"streams", number(f.Streams), func(o *npu.Options) error { o.Streams = *f.Streams; return positive(*f.Streams) }},
+		{"streams", number(f.Streams), func(o *npu.Options) error {
+			o.Streams = *f.Streams
+			return positive(*f.Streams, "write a number from 1 to 64")
+		}},
 		{"stream-strategy", f.StreamStrategy, func(o *npu.Options) error { o.StreamStrategy = npu.StreamStrategy(f.StreamStrategy); return nil }},
 		{"memory", f.Memory, func(o *npu.Options) error { o.MemoryMode = npu.MemoryMode(f.Memory); return nil }},
-		{"align", number(f.Align), func(o *npu.Options) error { o.Align = *f.Align; return positive(*f.Align) }},
+		{"align", number(f.Align), func(o *npu.Options) error {
+			o.Align = *f.Align
+			return positive(*f.Align, "write a power of two from 8 to 4096")
+		}},
 		{"keep", strings.Join(f.Keep, " "), func(o *npu.Options) error { o.Keep = f.Keep; return nil }},
 		{"plan-effort", f.PlanEffort, func(o *npu.Options) (err error) { o.PlanEffort, err = npu.ParseEffort(f.PlanEffort); return err }},
 	}
@@ -63,10 +69,11 @@ func number[T int | int64](n *T) string {
 	return fmt.Sprint(*n)
 }
 
-// positive refuses a number that would mean the default.
-func positive[T int | int64](n T) error {
+// positive refuses a number that would mean the default, with the help to write
+// another.
+func positive[T int | int64](n T, help string) error {
 	if n < 1 {
-		return errors.New("write a number from 1 on")
+		return errors.New(help)
 	}
 	return nil
 }
