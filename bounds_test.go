@@ -61,3 +61,25 @@ func TestBoundRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestBindingKeepsItsPlan: runs of a binding are uses of its plan, which stays while
+// others come and go.
+func TestBindingKeepsItsPlan(t *testing.T) {
+	p := fiftyProgram(t, Options{})
+	b, err := p.Bind(map[string]*Tensor{"x": RandomTensor(F32, []int{3, 16}, 1, "x")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := b.plan
+	for n := range 2 * maxPlans {
+		if _, err := p.Run(t.Context(), map[string]*Tensor{"x": NewTensor(F32, 10+n, 16)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.plan != plan || plan.evicted {
+		t.Errorf("the plan of a binding in use was made again")
+	}
+}
