@@ -129,8 +129,11 @@ func (f *bufferFile) readHeader(header []string) bool {
 		case twice:
 			f.fail(f.field(i, word), "duplicate-name", "the column %s stands here twice", name)
 		case name != offsetColumn && !slices.Contains(bufferColumns, name):
-			f.fail(f.field(i, word), "unknown-name", "unknown column %q", name).Helps =
-				[]string{"a list has the columns id, lower, upper and size, and may have offset, which is left aside; take out what a plan would not heed"}
+			help := "a list has the columns id, lower, upper and size, and may have offset, which is left aside; take out what a plan would not heed"
+			if len(header) == 1 {
+				help = "commas part the columns: id,lower,upper,size"
+			}
+			f.fail(f.field(i, word), "unknown-name", "unknown column %q", name).Helps = []string{help}
 		}
 		f.column[name] = i
 	}
