@@ -408,7 +408,8 @@ another does not. The error names both places.`,
 The program is larger than npu is willing to handle: brackets more than 1,000
 deep, a source of more than 64 MiB, a constant or a folded value beyond the
 memory cap (--max-memory), a shape whose number of elements overflows. Or an input
-is larger than the bound (--max) that its program was planned for. Or a rule of yours does not come to an end: what it makes is rewritten again, by itself or by
+is larger than the bound (--max) that its program was planned for. Or a rule of
+yours does not come to an end: what it makes is rewritten again, by itself or by
 another one, as in a + b => b + a. Let the replacement be something that none of
 them matches.`,
 	},
