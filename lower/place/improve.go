@@ -9,14 +9,16 @@ import (
 // list of them for each step of its path.
 const mostSearched = 4096
 
-// firstTry is how many steps a ranking gets in the first round.
+// firstTry is how many steps a ranking gets in the first round, or twice as many as
+// there are buffers if that is more.
 const firstTry = 1024
 
 // improve searches for a plan that is no higher than target, else for one as low
 // as the effort allows. It returns the bound, which rises by what is proved to be
 // impossible. Parts share the steps evenly; what some leave goes to the others, so
-// that one hard part has nearly all, wherever it stands.
-func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
+// that one hard part has nearly all, wherever it stands. What is wanted is a plan of
+// the target's height, and any above it is little use.
+func (j *job) improve(r *result, target int64, wanted bool, e Effort) (bound int64) {
 	bound = j.bound()
 	if j.explicit != nil && len(j.of) > mostSearched {
 		return bound // all is one part, and the matrix of conflicts would be large
@@ -29,7 +31,7 @@ func (j *job) improve(r *result, target int64, e Effort) (bound int64) {
 	for before := int64(-1); len(open) > 0 && s.taken > before && s.taken < e.Steps && !s.late(); {
 		before = s.taken
 		for i, d := range open {
-			d.run(max(target, bound), (e.Steps-s.taken)/int64(len(open)-i))
+			d.run(max(target, bound), (e.Steps-s.taken)/int64(len(open)-i), wanted)
 			bound = max(bound, d.proved)
 			if d.better {
 				r.method = "search"
@@ -82,13 +84,18 @@ type descent struct {
 	better bool
 }
 
-// run tries the goal first, with half of the steps. After that it halves the
-// range between what is impossible, or seems so, and what is known to be possible.
-func (d *descent) run(goal, steps int64) {
+// run tries the goal first, with half of the steps, or seven in eight if it is what
+// is wanted. After that it halves the range between what is impossible, or seems
+// so, and what is known to be possible.
+func (d *descent) run(goal, steps int64, wanted bool) {
 	end := d.s.taken + steps
+	share := (steps + 1) / 2
+	if wanted {
+		share = steps - steps/8
+	}
 	low := goal // not known to be out of reach
 	for try := goal; low < d.best && d.s.taken < end; try = low + (d.best-low)/2 {
-		switch d.attempt(try, (end-d.s.taken+1)/2) {
+		switch d.attempt(try, share) {
 		case found:
 			continue
 		case impossible:
@@ -99,6 +106,7 @@ func (d *descent) run(goal, steps int64) {
 			}
 		}
 		low = try + 1
+		share = (end - d.s.taken + 1) / 2
 	}
 }
 
@@ -108,6 +116,7 @@ func (d *descent) run(goal, steps int64) {
 func (d *descent) attempt(limit, steps int64) outcome {
 	s := d.s
 	end := s.taken + steps
+	first := max(firstTry, 2*int64(len(d.list)))
 	for round := 0; ; round++ {
 		for _, keys := range rankings {
 			left := end - s.taken
@@ -115,7 +124,7 @@ func (d *descent) attempt(limit, steps int64) outcome {
 				return gaveUp
 			}
 			s.use(keys, round)
-			switch o := s.run(d.list, limit, min(left, firstTry<<(round/len(blurs)))); {
+			switch o := s.run(d.list, limit, min(left, first<<(round/len(blurs)))); {
 			case o == found:
 				d.accept()
 				return found

@@ -19,7 +19,7 @@ type Problem struct {
 	Conflicts [][]int32
 	Align     int64 // every offset is a multiple of it; 0 means 1
 	// Capacity is a height that is good enough: the search ends with the first plan
-	// that is no higher. 0: none but the bound.
+	// that is no higher, and spends most of its effort on that. 0: none but the bound.
 	Capacity int64
 }
 
@@ -53,7 +53,7 @@ func Solve(p *Problem, e Effort) *Plan {
 	target := max(bound, p.Capacity/j.unit)
 	r := j.portfolio(target)
 	if j.height(r.at) > target && e.Steps > 0 {
-		bound = j.improve(&r, target, e)
+		bound = j.improve(&r, target, p.Capacity > 0, e)
 	}
 	return j.plan(p, r, bound)
 }
