@@ -24,6 +24,7 @@ type trialCase struct {
 func newTrialCase(seed uint64, size int) *trialCase {
 	r := rand.New(rand.NewPCG(seed, 9))
 	opts := randomOptions(r)
+	randomPlan(rand.New(rand.NewPCG(seed, 10)), &opts)
 	c := &trialCase{opts: opts}
 	switch r.IntN(4) {
 	case 0:
@@ -112,6 +113,15 @@ func randomOptions(r *rand.Rand) Options {
 	}
 	o.SaveMemory = rare()
 	return o
+}
+
+// randomPlan asks for any plan: what is computed must not depend on it.
+func randomPlan(r *rand.Rand, o *Options) {
+	o.Mapping = Mappings[r.IntN(len(Mappings))]
+	o.Streams = []int{0, 1, 4, 64}[r.IntN(4)]
+	o.StreamStrategy = StreamStrategies[r.IntN(len(StreamStrategies))]
+	o.MemoryMode = MemoryModes[r.IntN(len(MemoryModes))]
+	o.Align = []int64{0, 32, 512}[r.IntN(3)]
 }
 
 // usualPasses are the passes of level O2.

@@ -102,6 +102,7 @@ func differ(t *testing.T, name string, c *trialCase, fired map[string]int) {
 func (c *trialCase) described() string {
 	o := c.opts
 	text := fmt.Sprintf("level %s, fusion %q, switches %v, passes %q, save memory %t", o.Level, o.Fusion, o.Switches, o.Passes, o.SaveMemory)
+	text += fmt.Sprintf(", mapping %q, streams %d %q, memory %q, align %d", o.Mapping, o.Streams, o.StreamStrategy, o.MemoryMode, o.Align)
 	if o.Device != nil {
 		text += ", device " + o.Device.Name
 	}
