@@ -23,7 +23,7 @@ func TestString(t *testing.T) {
 		"i64[5,4] [[0, ..., 3], ..., [16, ..., 19]]": long.Reshape(5, 4),
 		"f32[2,0] [[], []]":                          New(F32, 2, 0),
 		"f32[0,9] []":                                New(F32, 0, 9),
-		"f32[1000000000000,0] []":                    New(F32, 1e12, 0),
+		"f32[2147483647,0] []":                       New(F32, math.MaxInt32, 0),
 	} {
 		if got := v.String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
