@@ -24,7 +24,7 @@ func (j *job) fitAmongPeers(order []int32, better choice) []int64 {
 	var taken []span
 	for _, k := range order {
 		taken = taken[:0]
-		j.work += int64(len(j.peers[k]))
+		j.work += 2 * int64(len(j.peers[k])) // each is looked at and sorted
 		for _, l := range j.peers[k] {
 			if at[l] != none {
 				taken = append(taken, span{at[l], at[l] + j.size[l]})
@@ -53,12 +53,17 @@ func gapAmong(taken []span, size int64, better choice) int64 {
 
 // fitInTime places the buffers in the given order, each at the lowest offset that
 // is free during its life. It is for problems with so many pairs that they are
-// better not looked at one by one.
+// better not looked at one by one. It gives up, with nil, when too much work
+// is behind.
 func (j *job) fitInTime(order []int32) []int64 {
 	at, taken := make([]int64, len(j.of)), newTimeline(len(j.load))
 	for _, k := range order {
 		at[k] = taken.gap(j.lo[k], j.hi[k], j.size[k])
 		taken.take(j.lo[k], j.hi[k], span{at[k], at[k] + j.size[k]})
+		if j.work+taken.work > tooMuch {
+			j.work = tooMuch
+			return nil
+		}
 	}
 	j.work += taken.work
 	return at

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A method lays a job out.
+// A method lays a job out; nil means that it would take too long.
 type method struct {
 	name string
 	run  func(*job) []int64
@@ -25,16 +25,23 @@ var methods = []method{
 	{"by-breadth-length", inOrder(byBreadth, byLength)},
 }
 
-// enough is how much work, in looks at a pair or a range, may be behind when one
-// more method is begun: about half a second.
-const enough = 20_000_000
+// What the methods may do, in looks at a pair or a range, of which a second has
+// some fifty million: no method is begun when enough is behind, and one that looks
+// at times is broken off when it is too much.
+const (
+	enough  = 20_000_000
+	tooMuch = 80_000_000
+)
 
 // portfolio runs the methods, up to the first plan that is no higher than target.
-// Of large problems it runs the first methods only, two at least.
+// Of large problems it runs the first methods only; the very first always ends.
 func (j *job) portfolio(target int64) (best result) {
 	top := int64(unbounded)
 	for _, m := range methods {
 		at := m.run(j)
+		if at == nil {
+			break
+		}
 		if h := j.height(at); h < top {
 			best, top = result{at: at, method: m.name}, h
 		}

@@ -45,9 +45,9 @@ type cursor struct {
 	fresh bool  // nothing has been asked for
 }
 
-// gap is the lowest offset, at least at, from which size bytes are free. What a
-// cursor is asked for rises.
-func (c *cursor) gap(at, size int64) int64 {
+// gap is the lowest offset, at least at, from which size bytes are free, and how
+// many spans it has passed. What a cursor is asked for rises.
+func (c *cursor) gap(at, size int64) (_ int64, passed int) {
 	if c.fresh {
 		c.fresh = false
 		c.rest = c.rest[c.rest.above(at):]
@@ -57,7 +57,7 @@ func (c *cursor) gap(at, size int64) int64 {
 		at = max(at, c.rest[i].to)
 	}
 	c.rest = c.rest[i:]
-	return at
+	return at, i
 }
 
 // A timeline knows which offsets are taken when. It is a tree over the sections:
@@ -68,7 +68,7 @@ type timeline struct {
 	leaves int32
 	whole  []spans  // by node: taken for all of the node's time
 	some   []spans  // taken somewhere in it
-	work   int64    // how often it has looked at a node
+	work   int64    // how often it has looked at a node or passed a span
 	seen   []cursor // what the query at hand has to avoid
 }
 
@@ -137,8 +137,8 @@ func (t *timeline) gap(lo, hi int32, size int64) int64 {
 	at := int64(0)
 	for quiet := 0; quiet < len(t.seen); {
 		for i := range t.seen {
-			t.work++
-			next := t.seen[i].gap(at, size)
+			next, passed := t.seen[i].gap(at, size)
+			t.work += int64(passed) + 1
 			if quiet++; next > at {
 				at, quiet = next, 1
 			}
