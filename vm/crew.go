@@ -79,12 +79,16 @@ func (f *frame) release(bit uint64) {
 }
 
 // park sets a stream aside until event i is posted. It reports whether the
-// executor keeps the stream after all; if not, another may have it already. The
+// executor has the stream after all: as it was, or taken back from where another
+// has brought it and set it aside again. If not, another may have it already. The
 // stream is set aside before the event is looked at, and an event is posted before
 // the streams set aside are, so that one of the two sees the other.
 func (f *frame) park(s *stream, i int) bool {
 	s.awaits.Store(int32(i))
 	f.parked.Or(s.bit)
+	if f.m.aside != nil {
+		f.m.aside(s)
+	}
 	return (f.isPosted(i) || f.stopped.Load()) && f.parked.And(^s.bit)&s.bit != 0
 }
 

@@ -47,6 +47,7 @@ type Machine struct {
 
 	handover int64           // see there
 	choose   func(*crew) int // how a test wants streams to be taken
+	aside    func(*stream)   // what a test does when a stream is set aside
 }
 
 // A step is one instruction, ready to run.

@@ -42,28 +42,37 @@ func (s *stream) begin() {
 // advance goes on with the stream, to its end or to an event that is not posted
 // yet. In the second case another executor may have it already.
 func (s *stream) advance(h *hand) {
-	f := s.f
-	s.hand = h
-	if s.run() {
+	if f := s.f; s.run(h) {
 		f.ended()
 	}
 }
 
 // run reports whether the stream has ended. Whatever goes wrong, a kernel's
 // panic too, becomes the run's error.
-func (s *stream) run() (ended bool) {
+func (s *stream) run(h *hand) (ended bool) {
+	s.hand = h
 	defer func() {
 		if p := recover(); p != nil {
 			s.fail(ir.Errorf("internal", "panic: %v", p))
 			ended = true
 		}
 	}()
-	for ; s.next < len(s.code); s.next++ {
+	for s.next < len(s.code) {
 		st := &s.code[s.next]
 		if st.Op == bytecode.Wait {
-			if !s.f.isPosted(st.Index) && !s.f.park(s, st.Index) {
+			if s.f.isPosted(st.Index) {
+				s.next++
+				continue
+			}
+			if s.f.stopped.Load() {
+				return true
+			}
+			if !s.f.park(s, st.Index) {
 				return false
 			}
+			// Others may have had the stream in the meantime and set it aside further
+			// on: what it waits for now is looked at anew.
+			s.hand = h
 			continue
 		}
 		s.top = st.Task
@@ -76,6 +85,7 @@ func (s *stream) run() (ended bool) {
 		if st.touches != nil {
 			s.f.touched(st)
 		}
+		s.next++
 	}
 	return true
 }

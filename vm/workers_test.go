@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -290,5 +292,42 @@ func TestArenasServeAll(t *testing.T) {
 	}
 	if n := y.Info().Arenas.Allocations; n != 1 {
 		t.Errorf("%d arenas were made, where one serves all", n)
+	}
+}
+
+// TestTakenBack: a stream that was set aside, went on with another executor and
+// was set aside again further on, is taken back by the first, who must not take its
+// wait for the one that he has seen the end of.
+func TestTakenBack(t *testing.T) {
+	m := machine(t, meeting, Options{Workers: NewWorkers(0)})
+	useKernel(m, "abs", func(_ *ir.Call, out, in []*tensor.T) error { // which would hide a sign
+		copy(out[0].Data, in[0].Data)
+		return nil
+	})
+	m.choose = func(c *crew) int { // the last stream first, which waits at once
+		set := c.ready.Load()
+		if set == 0 {
+			return -1
+		}
+		last := bits.Len64(set) - 1
+		c.ready.And(^(1 << last))
+		return last
+	}
+	again := false
+	m.aside = func(s *stream) {
+		m.aside = nil
+		other := new(hand)
+		for !again {
+			next := &s.f.streams[s.f.take()]
+			again = next == s
+			next.advance(other)
+		}
+	}
+	out, err := m.Run(context.Background(), meetInputs(1))
+	if err != nil || !again {
+		t.Fatalf("%v; the stream went on with another: %v", err, again)
+	}
+	if want := []float32{-4, -5, -6}; !slices.Equal(tensor.Of[float32](out[1]), want) {
+		t.Errorf("got %v, want %v", tensor.Of[float32](out[1]), want)
 	}
 }
