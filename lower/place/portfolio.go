@@ -30,7 +30,7 @@ var methods = []method{
 // at times is broken off when it is too much.
 const (
 	enough  = 20_000_000
-	tooMuch = 80_000_000
+	tooMuch = 45_000_000
 )
 
 // portfolio runs the methods, up to the first plan that is no higher than target.
