@@ -20,7 +20,12 @@ const module = "github.com/npulang/npu"
 // policy says which packages may import which: in "a < b", b may import a and
 // all that a may import. NONE is the empty set.
 const policy = `
-NONE                                   < ir/diag, stdlib, golden/expect, lower/place
+NONE                                   < ir/diag, stdlib, golden/expect, lower/place, vm/kernel/isa
+vm/kernel/isa                          < vm/kernel/peak, vm/kernel/vec, vm/kernel/gemm, vm/kernel/move
+vm/kernel/vec                          < vm/kernel/strip, vm/kernel/norm
+vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
+vm/kernel/gemm, vm/kernel/vec          < vm/kernel/conv
+vm/kernel/strip, vm/kernel/attn, vm/kernel/conv, vm/kernel/move < vm/kernel
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode, vm/pool
 ir                                     < ir/irtest, ir/gen, ir/draw, vm/kernel
@@ -31,6 +36,7 @@ passes, ir/device                      < fusion
 ir, ir/device, lower/place             < lower
 lower, codegen/bytecode                < codegen
 codegen/bytecode, vm/kernel, vm/pool   < vm
+vm/kernel/peak                         < .
 lang, fusion, codegen, vm, stdlib, ir/draw < .
 .                                      < cmd/npu/page, golden
 ., cmd/npu/page                        < cmd/npu

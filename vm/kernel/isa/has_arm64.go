@@ -1,0 +1,7 @@
+package isa
+
+var has = [len(rows)]bool{Portable: true, NEON: true}
+
+// HasBF16 and HasVNNI are about extensions of AVX512.
+func HasBF16() bool { return false }
+func HasVNNI() bool { return false }

@@ -1,0 +1,9 @@
+//go:build !amd64 && !arm64
+
+package isa
+
+var has = [len(rows)]bool{Portable: true}
+
+// HasBF16 and HasVNNI are about extensions of AVX512.
+func HasBF16() bool { return false }
+func HasVNNI() bool { return false }

@@ -1,0 +1,85 @@
+// Package isa names the instruction sets that kernels are written for, and knows
+// which of them this processor has.
+//
+//	Portable    Go, on every machine
+//	AVX2        amd64 with AVX2, FMA and F16C (2013 and later)
+//	AVX512      AVX2 and AVX-512 F, BW, DQ, VL (2017 and later)
+//	NEON        arm64, all of them
+//
+// A kernel is asked for with a Level and must exist for Portable. Extensions of
+// AVX512 that only some processors have, for products of bf16 and int8, are
+// features of their own.
+//
+// Invariant: code for a level runs only where Has says so. That the operating
+// system saves the registers is part of the answer.
+package isa
+
+import "fmt"
+
+// A Level is a set of instructions.
+type Level uint8
+
+// The levels. Those of one architecture ascend.
+const (
+	Portable Level = iota
+	AVX2
+	AVX512
+	NEON
+)
+
+// A level's row: its name as `--isa` and the names of kernels have it, and the
+// floats of four bytes in a register.
+var rows = [...]struct {
+	name  string
+	lanes int
+}{
+	Portable: {"portable", 1},
+	AVX2:     {"avx2", 8},
+	AVX512:   {"avx512", 16},
+	NEON:     {"neon", 4},
+}
+
+func (l Level) String() string { return rows[l].name }
+
+// Lanes is how many floats of four bytes a register holds.
+func (l Level) Lanes() int { return rows[l].lanes }
+
+// Has reports whether this processor runs the level.
+func Has(l Level) bool { return has[l] }
+
+// Best is the highest level of this processor.
+func Best() Level { return best }
+
+// Levels lists those of this processor, Portable first.
+func Levels() []Level {
+	var list []Level
+	for l := range rows {
+		if has[l] {
+			list = append(list, Level(l))
+		}
+	}
+	return list
+}
+
+// Parse finds a level by its name; "auto" and "" are the best one. It refuses what
+// this processor does not have.
+func Parse(name string) (Level, error) {
+	if name == "" || name == "auto" {
+		return Best(), nil
+	}
+	for l, row := range rows {
+		if row.name != name {
+			continue
+		}
+		if !has[l] {
+			return 0, fmt.Errorf("this processor does not have %s; it has %v", name, Levels())
+		}
+		return Level(l), nil
+	}
+	return 0, fmt.Errorf("there is no instruction set %q; this processor has %v", name, Levels())
+}
+
+var best = func() Level {
+	list := Levels()
+	return list[len(list)-1]
+}()
