@@ -1,0 +1,53 @@
+package peak
+
+import (
+	"time"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// A loop runs rounds of products and sums of floats of four bytes, of which one
+// round has flops operations.
+type loop struct {
+	run   func(rounds int)
+	flops int
+}
+
+// FMA is the rate at which one thread multiplies and adds floats of four bytes at a
+// level, in GFLOP/s: the best of thirty runs of about a tenth of a millisecond
+// each. The processor must have the level.
+func FMA(level isa.Level) float64 { return best(fma[level]) }
+
+func best(l loop) float64 {
+	const runs, long = 30, 100 * time.Microsecond
+	rounds := 1 << 10
+	for took(l, rounds) < long {
+		rounds *= 2
+	}
+	least := took(l, rounds)
+	for range runs {
+		least = min(least, took(l, rounds))
+	}
+	return float64(l.flops) * float64(rounds) / float64(max(least, 1))
+}
+
+func took(l loop, rounds int) time.Duration {
+	start := time.Now()
+	l.run(rounds)
+	return time.Since(start)
+}
+
+// kept is where the portable loop leaves its sums, so that it is not optimised
+// away.
+var kept float32
+
+// fmaPortable runs rounds of eight independent products and sums.
+func fmaPortable(rounds int) {
+	x := kept
+	var a, b, c, d, e, f, g, h float32
+	for range rounds {
+		a, b, c, d = a*x+x, b*x+x, c*x+x, d*x+x
+		e, f, g, h = e*x+x, f*x+x, g*x+x, h*x+x
+	}
+	kept = (a + b + c + d + e + f + g + h) * 0
+}
