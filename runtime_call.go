@@ -20,8 +20,8 @@ type prepared struct {
 	in     []tensor.T // types only; dtype Invalid: absent
 	out    []tensor.T
 	call   *ir.Call
-	kernel *kernel.Kernel
-	name   string // of the kernel
+	apart  *kernel.Prepared   // with results apart from the inputs
+	places []*kernel.Prepared // by argument: with the result in its place; nil where that can't be
 }
 
 // A callCache keeps prepared calls, so that a call that comes again allocates
@@ -142,11 +142,17 @@ func infer(op *ir.Op, inputs []*DeviceTensor, attrs []Attr) (*prepared, error) {
 
 // selectKernel chooses the code of a prepared call.
 func (p *prepared) selectKernel() error {
-	p.kernel = kernel.Select(p.call)
-	if p.kernel == nil {
+	best := kernel.Best()
+	p.apart = kernel.Prepare(kernel.Single(p.call, nil, kernel.Absent), &best)
+	if p.apart == nil {
 		return ir.Errorf("internal", "there is no kernel for it")
 	}
-	p.name = p.kernel.NameFor(p.op)
+	p.places = make([]*kernel.Prepared, len(p.in))
+	for i := range p.in {
+		if p.call.InPlace(i) {
+			p.places[i] = kernel.Prepare(kernel.Single(p.call, nil, i), &best)
+		}
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // A Stream is a queue of work on one device: what is submitted to it runs in
@@ -39,7 +40,7 @@ type Stream struct {
 	// Of whoever runs the stream.
 	stop   atomic.Bool
 	budget ir.Budget
-	call   ir.Call
+	exec   kernel.Exec
 	in     []*tensor.T
 	out    []*tensor.T
 }

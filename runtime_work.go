@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // A work is an operation on its way through the phases.
@@ -183,7 +184,7 @@ func (w *work) makeBeside() error {
 	}
 	for i, t := range w.outputs {
 		at := slices.Index(w.inputs, t)
-		if at < 0 || !slices.Contains(w.inputs[at+1:], t) && w.p.kernel.InPlace(w.p.call, at) {
+		if at < 0 || !slices.Contains(w.inputs[at+1:], t) && w.p.places[at] != nil {
 			continue
 		}
 		if w.beside == nil {
@@ -202,11 +203,9 @@ func (w *work) makeBeside() error {
 func (w *work) run(s *Stream) error {
 	s.in, s.out = s.in[:0], s.out[:0]
 	for _, t := range w.inputs {
-		if t == nil {
-			s.in = append(s.in, nil)
-			continue
+		if t != nil { // an argument that is absent
+			s.in = append(s.in, &t.t)
 		}
-		s.in = append(s.in, &t.t)
 	}
 	for i, t := range w.outputs {
 		if w.beside != nil && w.beside[i] != nil {
@@ -215,9 +214,8 @@ func (w *work) run(s *Stream) error {
 		s.out = append(s.out, &t.t)
 	}
 	s.budget.Reset(0) // an operator that failed may not have given back all
-	s.call = *w.p.call
-	s.call.Budget, s.call.Into = &s.budget, s.out
-	if err := w.p.kernel.Run(&s.call, s.out, s.in); err != nil {
+	s.exec.Budget = &s.budget
+	if err := w.kernel().Do(&s.exec, 0, 1, s.out, s.in); err != nil {
 		return err
 	}
 	for i, b := range w.beside {
@@ -226,6 +224,18 @@ func (w *work) run(s *Stream) error {
 		}
 	}
 	return nil
+}
+
+// kernel is the one that computes where the outputs are.
+func (w *work) kernel() *kernel.Prepared {
+	if w.beside == nil {
+		for _, t := range w.outputs {
+			if at := slices.Index(w.inputs, t); at >= 0 {
+				return w.p.places[at]
+			}
+		}
+	}
+	return w.p.apart
 }
 
 // release ends what the work holds; outputs that were made for a work that
@@ -254,7 +264,7 @@ func (w *work) clone() *work {
 
 func (w *work) execution() Execution {
 	return Execution{
-		Op: w.p.op.Name, Kernel: w.p.name, Kind: w.p.kernel.Kind.String(), Unit: w.p.unit(w.s.dev.row),
+		Op: w.p.op.Name, Kernel: w.p.apart.Name, Kind: w.p.apart.Kind.String(), Unit: w.p.unit(w.s.dev.row),
 		Device: w.s.dev.row.Name, Outputs: w.outputs, Times: w.times,
 	}
 }

@@ -64,8 +64,8 @@ func countProcessors(t *tuning) error {
 
 // A timedCall is a kernel call that the VM would make, with tensors for it.
 type timedCall struct {
-	kernel  *kernel.Kernel
-	call    *ir.Call
+	kernel  *kernel.Prepared
+	exec    kernel.Exec
 	out, in []*tensor.T
 }
 
@@ -79,12 +79,12 @@ func newTimedCall(op string, d tensor.DType, out []int, in ...[]int) (*timedCall
 	}
 	result := tensor.New(d, out...)
 	c.out = []*tensor.T{result}
-	var err error
-	if c.call, err = kernel.Bind(op, "", types, []ir.Type{ir.TypeOf(result)}); err != nil {
+	call, err := kernel.Bind(op, "", types, []ir.Type{ir.TypeOf(result)})
+	if err != nil {
 		return nil, err
 	}
-	c.call.Into = c.out
-	c.kernel = kernel.Select(c.call)
+	best := kernel.Best()
+	c.kernel = kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &best)
 	return c, nil
 }
 
@@ -92,7 +92,7 @@ func newTimedCall(op string, d tensor.DType, out []int, in ...[]int) (*timedCall
 func (c *timedCall) rate(units float64) (rate float64, err error) {
 	rate = fastest(units, func(times int) {
 		for range times {
-			if e := c.kernel.Run(c.call, c.out, c.in); e != nil {
+			if e := c.kernel.Do(&c.exec, 0, 1, c.out, c.in); e != nil {
 				err = e
 			}
 		}
@@ -119,7 +119,7 @@ func measureProducts(t *tuning) error {
 		if err != nil {
 			return err
 		}
-		t.setRate(rate, fmt.Sprintf("multiply-adds of matmul, %s[%d,%[2]d], kernel %s", p.dtype, productSide, c.kernel.NameFor(c.call.Op)), p.fields...)
+		t.setRate(rate, fmt.Sprintf("multiply-adds of matmul, %s[%d,%[2]d], kernel %s", p.dtype, productSide, c.kernel.Name), p.fields...)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func measureLanes(t *tuning) error {
 		if err != nil {
 			return err
 		}
-		t.setRate(rate, fmt.Sprintf("elements of %s, %s[%d], kernel %s", p.op, p.dtype, rowLength, c.kernel.NameFor(c.call.Op)), p.field)
+		t.setRate(rate, fmt.Sprintf("elements of %s, %s[%d], kernel %s", p.op, p.dtype, rowLength, c.kernel.Name), p.field)
 	}
 	return nil
 }

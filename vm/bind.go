@@ -1,6 +1,9 @@
 package vm
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -8,14 +11,13 @@ import (
 	"github.com/npulang/npu/vm/kernel"
 )
 
-// bindKernels finds the call of each row of the program's table, among those
-// given if there are any, and a kernel that runs it.
-func bindKernels(rows []bytecode.Kernel, given []*ir.Call) ([]*ir.Call, []*kernel.Kernel, error) {
+// bindCalls finds the call of each row of the program's table, among those given
+// if there are any.
+func bindCalls(rows []bytecode.Kernel, given []*ir.Call) ([]*ir.Call, error) {
 	if given != nil && len(given) != len(rows) {
-		return nil, nil, badCode("", "there are %d kernels and %d calls", len(rows), len(given))
+		return nil, badCode("", "there are %d kernels and %d calls", len(rows), len(given))
 	}
 	calls := make([]*ir.Call, len(rows))
-	kernels := make([]*kernel.Kernel, len(rows))
 	for i := range rows {
 		var err error
 		if given == nil {
@@ -24,16 +26,102 @@ func bindKernels(rows []bytecode.Kernel, given []*ir.Call) ([]*ir.Call, []*kerne
 			calls[i], err = sameCall(&rows[i], given[i])
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if kernels[i] = kernel.Select(calls[i]); kernels[i] == nil {
-			return nil, nil, badCode(rows[i].Op, "no kernel runs this operator")
-		}
-		if at := rows[i].InPlace; at != bytecode.Absent && !kernels[i].InPlace(calls[i], at) {
-			return nil, nil, badCode(rows[i].Op, "kernel k%d, %s, can't compute in place of argument %d", i, kernels[i].NameFor(calls[i].Op), at)
+		if at := rows[i].InPlace; at != bytecode.Absent && !calls[i].InPlace(at) {
+			return nil, badCode(rows[i].Op, "kernel k%d, %s, can't compute in place of argument %d", i, rows[i].Op, at)
 		}
 	}
-	return calls, kernels, nil
+	return calls, nil
+}
+
+// A binder finds kernels for the steps of a machine. Steps that have the same call
+// and the same constants share one.
+type binder struct {
+	m     *Machine
+	opts  *kernel.Options
+	calls []*ir.Call
+	known map[string]*kernel.Prepared
+	key   []byte
+}
+
+// step makes an instruction ready.
+func (b *binder) step(in *bytecode.Instr) (st step, err error) {
+	st = step{Instr: in, out: in.Out, in: in.In}
+	switch in.Op {
+	case bytecode.Exec:
+		st.call, st.in = b.calls[in.Index], present(in.In)
+		st.task, err = b.exec(in)
+	case bytecode.Call:
+		b.region(&st)
+	}
+	if b.m.check != nil && st.task != nil && st.body == nil {
+		st.body = kernel.Single(st.call, b.m.constants(in.In), b.m.program.Kernels[in.Index].InPlace)
+	}
+	return st, err
+}
+
+// present lists the buffers of arguments that are there.
+func present(in []int) []int {
+	if !slices.Contains(in, bytecode.Absent) {
+		return in
+	}
+	return slices.DeleteFunc(slices.Clone(in), func(b int) bool { return b == bytecode.Absent })
+}
+
+// region prepares a fused region as one task, if a kernel takes it.
+func (b *binder) region(st *step) {
+	f := &b.m.program.Functions[st.Bodies[0]]
+	body, inputs, ok := bodyOf(b.m.program, b.calls, b.m.weights, f)
+	if !ok || len(f.Writes) == 0 {
+		return
+	}
+	if st.task = kernel.Prepare(body, b.opts); st.task != nil {
+		st.out, st.in, st.body = f.Writes, inputs, body
+	}
+}
+
+// exec prepares an exec instruction.
+func (b *binder) exec(in *bytecode.Instr) (*kernel.Prepared, error) {
+	consts := b.m.constants(in.In)
+	p := b.known[string(b.keyOf(in, consts))]
+	if p != nil {
+		return p, nil
+	}
+	row := &b.m.program.Kernels[in.Index]
+	if p = kernel.Prepare(kernel.Single(b.calls[in.Index], consts, row.InPlace), b.opts); p == nil {
+		return nil, badCode(row.Op, "no kernel runs this operator")
+	}
+	b.known[string(b.key)] = p
+	return p, nil
+}
+
+// keyOf is the number of the call and the weights among its arguments.
+func (b *binder) keyOf(in *bytecode.Instr, consts []*tensor.T) []byte {
+	b.key = binary.AppendUvarint(b.key[:0], uint64(in.Index))
+	for i, c := range consts {
+		if c != nil {
+			b.key = binary.AppendUvarint(b.key, uint64(i))
+			b.key = binary.AppendUvarint(b.key, uint64(b.m.program.Buffers[in.In[i]].Slot))
+		}
+	}
+	return b.key
+}
+
+// constants are the arguments that are whole weights; nil if there are none.
+func (m *Machine) constants(in []int) (list []*tensor.T) {
+	for i, b := range in {
+		if b == bytecode.Absent {
+			continue
+		}
+		if w := weightAt(m.weights, &m.program.Buffers[b]); w != nil {
+			if list == nil {
+				list = make([]*tensor.T, len(in))
+			}
+			list[i] = w
+		}
+	}
+	return list
 }
 
 func badCode(subject, format string, args ...any) error {
@@ -69,9 +157,16 @@ func sameTypes(types []ir.Type, rows []bytecode.Type) bool {
 func irTypes(list []bytecode.Type) []ir.Type {
 	out := make([]ir.Type, len(list))
 	for i, t := range list {
-		if t.DType != tensor.Invalid {
-			out[i] = ir.T(t.DType, ir.Dims(t.Shape...)...)
-		}
+		out[i] = irType(t)
 	}
 	return out
+}
+
+// irType is a type of the bytecode as the IR has it; the zero Type for what is
+// absent.
+func irType(t bytecode.Type) ir.Type {
+	if t.DType == tensor.Invalid {
+		return ir.Type{}
+	}
+	return ir.T(t.DType, ir.Dims(t.Shape...)...)
 }

@@ -124,10 +124,7 @@ func BenchmarkParts(b *testing.B) {
 			for _, workers := range []int{0, -1} {
 				w := NewWorkers(workers)
 				m := machine(b, strings.ReplaceAll(c.text, "N", fmt.Sprint(n)), Options{Workers: w})
-				parts := 1
-				if s := m.code[0][0][0].split; s != nil {
-					parts = s.Parts()
-				}
+				parts := max(1, m.code[0][0][0].parts)
 				x := []*tensor.T{tensor.New(tensor.F32, n, n)}
 				out := []*tensor.T{tensor.New(tensor.F32, n, n)}
 				b.Run(fmt.Sprintf("%s/%d/%dworkers/%dparts", c.name, n, w.Count(), parts), func(b *testing.B) {

@@ -19,8 +19,10 @@ func (m *Machine) Disturb(seed uint64, parts int) {
 	for f := range m.code {
 		for s := range m.code[f] {
 			for i := range m.code[f][s] {
-				if st := &m.code[f][s][i]; st.call != nil && m.maySplit(st) {
-					st.split = st.kernel.SplitOf(st.call, parts)
+				if st := &m.code[f][s][i]; st.task != nil && m.maySplit(st) {
+					if st.parts = st.task.Parts(parts); st.parts < 2 {
+						st.parts = 0
+					}
 				}
 			}
 		}

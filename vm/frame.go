@@ -54,7 +54,7 @@ func (m *Machine) newFrame() *frame {
 			f.outside[b.Space][b.Slot] = append(f.outside[b.Space][b.Slot], &port{t, b.Offset, b.Size})
 		}
 	}
-	f.layOut(p)
+	f.layOut()
 	f.crew.init(p.Events)
 	f.streams = make([]stream, len(p.Functions[0].Streams))
 	for i, s := range p.Functions[0].Streams {
@@ -67,15 +67,15 @@ func (m *Machine) newFrame() *frame {
 }
 
 // layOut lists the tensors of all operands in the order of bindCode.
-func (f *frame) layOut(p *bytecode.Program) {
+func (f *frame) layOut() {
 	f.args = make([]*tensor.T, 0, f.m.operands)
-	for i := range p.Functions {
-		for _, s := range p.Functions[i].Streams {
-			for k := range s.Code {
-				for _, b := range s.Code[k].Out {
+	for _, streams := range f.m.code {
+		for _, steps := range streams {
+			for i := range steps {
+				for _, b := range steps[i].out {
 					f.args = append(f.args, &f.tensors[b])
 				}
-				for _, b := range s.Code[k].In {
+				for _, b := range steps[i].in {
 					f.args = append(f.args, f.tensor(b))
 				}
 			}

@@ -23,6 +23,13 @@ type Options struct {
 	Calls []*ir.Call
 	// Poison fills memory with NaN that holds nothing, to find what reads it.
 	Poison bool
+	// Kernels say which kernels tasks may have; nil: the best of this processor.
+	// Machines of one program share the constants in Kernels.Packs.
+	Kernels *kernel.Options
+	// Check, if set, holds every task against its operators' evaluation, which then
+	// stands in the place of what the task's kernel has computed. A run stops with what
+	// Check makes of a difference. It costs time and memory: it is for tests.
+	Check func(Difference) error
 }
 
 // A Machine is a program ready to run.
@@ -45,20 +52,23 @@ type Machine struct {
 	frames  []*frame // without a run, the one used last comes last; memory.mu guards them
 	joined  bool     // memory counts it; memory.mu guards it
 
-	handover int64           // see there
-	choose   func(*crew) int // how a test wants streams to be taken
-	aside    func(*stream)   // what a test does when a stream is set aside
+	check    func(Difference) error // see Options
+	handover int64                  // see there
+	choose   func(*crew) int        // how a test wants streams to be taken
+	aside    func(*stream)          // what a test does when a stream is set aside
 }
 
 // A step is one instruction, ready to run.
 type step struct {
 	*bytecode.Instr
-	kernel  *kernel.Kernel
-	call    *ir.Call
-	args    int           // where the operands' tensors begin in frame.args: results, then arguments
-	work    int64         // nanoseconds, about
-	split   *kernel.Split // of a large task into parts; nil: it has none
-	touches []int         // see findTouches
+	call    *ir.Call         // of an exec
+	task    *kernel.Prepared // of an exec, and of a call whose body is one kernel
+	body    *kernel.Body     // what the task computes, if Options.Check asks
+	out, in []int            // the buffers of the task's operands, or of the instruction's
+	args    int              // where their tensors begin in frame.args: results, then arguments
+	work    int64            // nanoseconds, about
+	parts   int              // of a large task; 0: it is not divided
+	touches []int            // see findTouches
 }
 
 // Load checks a program and makes it ready: it verifies the code, binds each
@@ -87,7 +97,7 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if err := m.bindWeights(weights); err != nil {
 		return nil, err
 	}
-	if err := m.bindCode(opts.Calls); err != nil {
+	if err := m.bindCode(&opts); err != nil {
 		return nil, err
 	}
 	m.estimate()
@@ -161,14 +171,20 @@ func alignedCopy(t *tensor.T) *tensor.T {
 	return t.Clone()
 }
 
-// bindCode binds each kernel once and makes the steps of all functions.
-func (m *Machine) bindCode(given []*ir.Call) error {
+// bindCode makes the steps of all functions, and finds a kernel for each task.
+func (m *Machine) bindCode(opts *Options) error {
 	p := m.program
-	calls, kernels, err := bindKernels(p.Kernels, given)
+	calls, err := bindCalls(p.Kernels, opts.Calls)
 	if err != nil {
 		return err
 	}
-	at := 0
+	kernels := opts.Kernels
+	if kernels == nil {
+		best := kernel.Best()
+		kernels = &best
+	}
+	b := &binder{m: m, opts: kernels, calls: calls, known: map[string]*kernel.Prepared{}}
+	m.check = opts.Check
 	m.code = make([][][]step, len(p.Functions))
 	for f := range p.Functions {
 		m.code[f] = make([][]step, len(p.Functions[f].Streams))
@@ -176,18 +192,16 @@ func (m *Machine) bindCode(given []*ir.Call) error {
 			code := p.Functions[f].Streams[s].Code
 			steps := make([]step, len(code))
 			for i := range code {
-				in := &code[i]
-				steps[i] = step{Instr: in, args: at}
-				at += len(in.Out) + len(in.In)
-				if in.Op == bytecode.Exec {
-					steps[i].kernel, steps[i].call = kernels[in.Index], calls[in.Index]
+				if steps[i], err = b.step(&code[i]); err != nil {
+					return err
 				}
+				steps[i].args = m.operands
+				m.operands += len(steps[i].out) + len(steps[i].in)
 			}
 			m.code[f][s] = steps
 			m.size += len(steps)
 		}
 	}
-	m.operands = at
 	return nil
 }
 

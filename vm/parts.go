@@ -21,29 +21,24 @@ type job struct {
 	failed atomic.Bool
 	owner  parker
 
-	split   *kernel.Split
+	task    *kernel.Prepared
+	parts   int
 	budget  *ir.Budget
 	out, in []*tensor.T
 }
 
 // A hand is what an executor works with.
-type hand struct {
-	part    kernel.Part
-	scratch ir.Scratch // of the evaluations
-}
+type hand struct{ exec kernel.Exec }
 
 // clear lets go of what belongs to the last run.
-func (h *hand) clear() {
-	h.part.Clear()
-	h.scratch.Forget()
-}
+func (h *hand) clear() { h.exec.Clear() }
 
 const countBits = 32
 
 // begin opens the next job.
-func (j *job) begin(split *kernel.Split, budget *ir.Budget, out, in []*tensor.T) {
-	j.split, j.budget, j.out, j.in = split, budget, out, in
-	n := split.Parts()
+func (j *job) begin(st *step, budget *ir.Budget, out, in []*tensor.T) {
+	j.task, j.parts, j.budget, j.out, j.in = st.task, st.parts, budget, out, in
+	n := st.parts
 	j.failed.Store(false)
 	j.rest.Store(int32(n))
 	j.open.Store((j.open.Load()>>countBits+1)<<countBits | uint64(n))
@@ -81,7 +76,8 @@ func (j *job) compute(part int, h *hand) (ok bool) {
 			ok = false
 		}
 	}()
-	return j.split.Run(&h.part, j.budget, &h.scratch, part, j.out, j.in) == nil
+	h.exec.Budget = j.budget
+	return j.task.Do(&h.exec, part, j.parts, j.out, j.in) == nil
 }
 
 // claim takes a part of the stream's job. With the last one nobody has to look
@@ -98,8 +94,8 @@ func (s *stream) claim() (part int, ok bool) {
 func (s *stream) share(st *step, out, in []*tensor.T) bool {
 	j, f := &s.job, s.f
 	f.jobs.Or(s.bit)
-	j.begin(st.split, &f.budget, out, in)
-	f.offer(st.split.Parts() - 1)
+	j.begin(st, &f.budget, out, in)
+	f.offer(st.parts - 1)
 	for part, ok := s.claim(); ok; part, ok = s.claim() {
 		j.do(part, s.hand)
 	}

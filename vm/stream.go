@@ -17,14 +17,12 @@ type stream struct {
 	code []step
 	bit  uint64 // in the sets of the crew
 
-	next  int      // in code
-	at    *step    // the step under way
-	top   int      // the task of the program under way, whatever bodies do
-	round int64    // of the innermost loop
-	owed  int64    // work done since others were last told of what there is
-	hand  *hand    // of the executor
-	call  ir.Call  // of the kernel under way, with what this run allows
-	of    *ir.Call // what call is a copy of
+	next  int   // in code
+	at    *step // the step under way
+	top   int   // the task of the program under way, whatever bodies do
+	round int64 // of the innermost loop
+	owed  int64 // work done since others were last told of what there is
+	hand  *hand // of the executor
 	job   job
 
 	awaits atomic.Int32 // the event, while the stream is set aside
@@ -95,11 +93,14 @@ func (s *stream) fail(err error) {
 	e := &Error{Stream: s.name, Err: err}
 	if s.at != nil {
 		e.Task, e.Pos, e.Op = s.top, s.at.Pos, s.at.Op.String()
-		if s.at.call != nil {
+		switch {
+		case s.at.call != nil:
 			e.Op = s.at.call.Op.Name
+		case s.at.task != nil:
+			e.Op = s.at.task.Name
 		}
-		if len(s.at.Out) > 0 {
-			e.Value = s.f.m.program.Buffers[s.at.Out[0]].Name
+		if len(s.at.out) > 0 {
+			e.Value = s.f.m.program.Buffers[s.at.out[0]].Name
 		}
 	}
 	s.f.stop(s.top, e)
@@ -152,6 +153,9 @@ func (s *stream) step(st *step) error {
 	case bytecode.Loop:
 		return s.loop(st, out[0], in)
 	case bytecode.Call:
+		if st.task != nil {
+			return s.exec(st, out, in)
+		}
 		return s.body(st.Bodies[0])
 	case bytecode.End:
 	default:
@@ -163,30 +167,28 @@ func (s *stream) step(st *step) error {
 // exec runs a kernel: by parts if it is large and somebody has time. Of a task
 // that fails by parts the whole is run again, for its error.
 func (s *stream) exec(st *step, out, in []*tensor.T) error {
-	if st.split != nil && s.f.hasHelp() && s.share(st, out, in) {
-		return nil
+	if s.f.m.check != nil {
+		return s.checked(st, out, in)
 	}
-	return s.whole(st, out, in)
+	return s.compute(st, out, in)
 }
 
-// whole runs a kernel. The step's call is shared by all runs, so that the stream
-// has one of its own to say what this run allows and where the results belong.
-func (s *stream) whole(st *step, out, in []*tensor.T) error {
+func (s *stream) compute(st *step, out, in []*tensor.T) error {
+	if st.parts > 0 && s.f.hasHelp() && s.share(st, out, in) {
+		return nil
+	}
 	if s.f.stopped.Load() {
 		return errStopped
 	}
-	if s.of != st.call { // copying it takes as long as all the rest
-		s.of, s.call = st.call, *st.call
-		s.call.Budget = &s.f.budget
-	}
-	s.call.Into, s.call.Scratch = out, &s.hand.scratch
-	return st.kernel.Run(&s.call, out, in)
+	x := &s.hand.exec
+	x.Budget = &s.f.budget
+	return st.task.Do(x, 0, 1, out, in)
 }
 
 // operands are the tensors of a step's results and arguments.
 func (s *stream) operands(st *step) (out, in []*tensor.T) {
-	mid := st.args + len(st.Out)
-	end := mid + len(st.In)
+	mid := st.args + len(st.out)
+	end := mid + len(st.in)
 	return s.f.args[st.args:mid:mid], s.f.args[mid:end:end]
 }
 

@@ -155,8 +155,8 @@ func TestPartsByWorkers(t *testing.T) {
 		w := NewWorkers(n)
 		m := machine(t, large, Options{Workers: w})
 		st := &m.code[0][0][0]
-		if (st.split != nil) != (w.Count() > 0) {
-			t.Errorf("%d workers: the task has parts: %v", n, st.split != nil)
+		if (st.parts > 0) != (w.Count() > 0) {
+			t.Errorf("%d workers: the task has %d parts", n, st.parts)
 		}
 		for range 3 {
 			out, err := m.Run(context.Background(), []*tensor.T{x})
@@ -180,7 +180,7 @@ func TestSmallTasksStayWhole(t *testing.T) {
 	m := machine(t, meeting, Options{Workers: NewWorkers(8)})
 	for _, steps := range m.code[0] {
 		for _, st := range steps {
-			if st.split != nil {
+			if st.parts > 0 {
 				t.Errorf("%s of %v is split", st.call.Op.Name, st.call.In)
 			}
 		}
@@ -194,16 +194,14 @@ func TestPartThatFails(t *testing.T) {
 	defer w.Close()
 	m := machine(t, large, Options{Workers: w})
 	st := &m.code[0][0][0]
-	kernelOf := *st.kernel
 	var panics atomic.Bool
-	kernelOf.Run = func(c *ir.Call, _, _ []*tensor.T) error {
+	useKernel(m, "matmul", func(c *ir.Call, _, _ []*tensor.T) error {
 		if panics.Load() {
 			panic("rows " + c.Out[0].String())
 		}
 		return ir.Errorf("out-of-range", "rows %s", c.Out[0])
-	}
-	st.kernel = &kernelOf
-	st.split = kernelOf.SplitOf(st.call, 8)
+	})
+	st.parts = 8
 	x := []*tensor.T{tensor.New(tensor.F32, 256, 256)}
 	for _, p := range []bool{false, true, false} {
 		panics.Store(p)

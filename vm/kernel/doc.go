@@ -1,30 +1,37 @@
-// Package kernel is the table of code that runs operators.
+// Package kernel is the table of code that runs tasks.
 //
-//	"matmul", axis and types of the bytecode   =>   a *ir.Call and the first
-//	                                                row of the table that accepts it
+//	linear f32[8,512] f32[512,512] f32[512]      the first row of the table
+//	gelu                                      => that takes the body, and
+//	(a Body: operators, and which inputs         what it has made ready: a
+//	are constant)                                Prepared task
 //
-// Each operator may have kernels of three kinds: reference (the evaluation in
-// the operator's own row, which works for every legal call), generic (portable
-// Go) and fast (assembly). The rows of one operator stand in the order of
-// preference; the first that accepts a call runs it. A kernel must give what the
-// reference gives; a test walks the table to see that it does.
+// A task is one operator, or those of a fused region. Kernels are of three kinds:
+// reference (the evaluation in the operator's row, which works for every legal
+// call), generic (portable Go) and fast (assembly); the last two are one row at
+// different levels of package isa. The rows stand in the order of preference, and
+// each says why it does not take a body. A region that no row takes is run operator
+// by operator.
 //
-// A kernel that says which Rows of a result can be computed by themselves can be
-// Split:
+// Rows live in files of their own (row_*.go), which translate bodies to what the
+// packages below compute: products (gemm), functions of elements (vec, strip),
+// attention (attn), convolutions (conv), and moves of data (move). Those know
+// slices and strides, and no operators.
+//
+// A large task is computed by parts, by several executors. The reference cuts
+// calls into rows that are calls of the same operator:
 //
 //	softmax f32[6,4], three parts              =>   softmax f32[2,4] of rows 0 and 1,
 //	                                                of 2 and 3, of 4 and 5
 //
-// Parts are calls of the same operator on slices of the operands, made when a
-// program is loaded. rowsOf is the table for the reference kernel: every axis of
-// elementwise operators, the axes before those that reductions and norms work
-// along, the batch and the left rows of products. An operator that is not in there
-// is done as a whole.
+// rowsOf is the table for it: every axis of elementwise operators, the axes before
+// those that reductions and norms work along, the batch and the left rows of
+// products. An operator that is not in there is done as a whole.
 //
-// Invariants: Run writes the whole of every result and nothing else; results
-// do not overlap arguments, but for one that InPlace allows; Run may be called from
-// several goroutines at once; parts give what the whole gives, bit for bit.
-//
-// Absent on purpose: choosing by measurement (the table's order is the choice,
-// so that two machines of a kind run the same code), and operators' meaning.
+// Invariants:
+//   - Run writes the whole of every result and nothing else; results do not
+//     overlap inputs, but for the one that Body.InPlace names;
+//   - a Prepared task may be run from several goroutines at once;
+//   - parts give what the whole gives, bit for bit, and so do the operators of a
+//     region by themselves, if kernels of the same level run them;
+//   - what a kernel makes differs from the reference by no more than its Within.
 package kernel

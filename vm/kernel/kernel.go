@@ -1,15 +1,15 @@
 package kernel
 
 import (
-	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
-// A Kind says how far a kernel is from the operator's definition.
+// A Kind says how far a kernel is from the operators' definition.
 type Kind uint8
 
 const (
-	Reference Kind = iota // the operator's own evaluation
+	Reference Kind = iota // the operators' own evaluation
 	Generic               // portable Go
 	Fast                  // assembly
 )
@@ -18,56 +18,111 @@ func (k Kind) String() string {
 	return [...]string{Reference: "reference", Generic: "generic", Fast: "fast"}[k]
 }
 
-// A Kernel is one row: code for the calls of one operator that it accepts.
-type Kernel struct {
-	For  string // the operator's name; empty: any operator
-	Name string // op/dtype/isa: "matmul/f32/avx2"; of a row for any operator the part behind the operator
-	Kind Kind
-	// Accept reports whether the kernel can run a call without symbols. Nil: any
-	// call.
-	Accept func(*ir.Call) bool
-	// Run computes the results of a call into out, whose tensors have the types
-	// of c.Out; c.Into is nil or out. An argument that is absent is nil. Scratch
-	// memory beyond some kilobytes is taken from c.Budget, which long kernels also
-	// ask whether to stop. An error is an *ir.Error, or what the budget said.
-	Run func(c *ir.Call, out, in []*tensor.T) error
-	// Apart says that the results must not share memory with arguments, even where
-	// the operator allows one of them to.
-	Apart bool
-	// Rows says which rows of a call's result the kernel can compute by themselves,
-	// by a call of its own; see Split. Nil: none.
-	Rows func(*ir.Call) rows
+// A Row is one kernel: code for the bodies that it takes.
+type Row struct {
+	Name string // what it computes, and of which dtype: "product/f32"
+	// Make makes a body ready, or says in a few words why the kernel can't run it:
+	// "the left operand is f16". Constants are packed here, through o.Packs. Of what
+	// it returns it leaves Name, Kind and Why to Prepare.
+	Make func(b *Body, o *Options) (p *Prepared, why string)
 }
 
-// InPlace reports whether the kernel may compute the result of a call in the
-// memory of argument i; see ir.Call.InPlace.
-func (k *Kernel) InPlace(c *ir.Call, i int) bool { return !k.Apart && c.InPlace(i) }
+// Options say which kernels there are to choose from. The zero value has the
+// reference only.
+type Options struct {
+	Kind  Kind      // the highest that is wanted
+	Level isa.Level // of fast kernels
+	Packs *Packs    // nil: constants are packed for each task anew
+}
 
-// table holds every kernel, those of one operator in order of preference and
-// the rows for any operator last.
-var table = []*Kernel{
-	reference,
+// Best are the options of this processor.
+func Best() Options { return Options{Kind: Fast, Level: isa.Best(), Packs: new(Packs)} }
+
+// A Prepared task is a body and the kernel that runs it. It serves any number of
+// runs at the same time.
+type Prepared struct {
+	Name string // of the row, and the level: "product/f32/avx2"
+	Kind Kind
+	Why  string // what each row before it said; empty: it is the first
+	// Work is how many nanoseconds the task takes on one processor, about.
+	Work int64
+	// Within bounds the difference from the operators' evaluation, by the largest
+	// magnitude among the elements of a result. 0: not a bit differs.
+	Within float64
+	Runner
+}
+
+// A Runner computes a task.
+type Runner interface {
+	// Parts says into how many parts of about the same work the task can be cut
+	// where want are wanted: at least 1, and fewer than twice as many. It is called
+	// once, before the first run.
+	Parts(want int) int
+	// Run computes part number part of parts; parts is 1, or what Parts has
+	// returned. The parts may be computed at the same time and in any order, and give
+	// the bits that the whole gives. It writes all of every result. Inputs that are
+	// constants are there too, like the others. An error is an *ir.Error, or what
+	// x.Budget said.
+	Run(x *Exec, part, parts int, out, in []*tensor.T) error
+}
+
+// table holds every kernel in order of preference.
+var table []*Row
+
+func init() {
+	// By hand, since a row's Make may look at the table.
+	table = []*Row{reference}
 }
 
 // Table lists the kernels. The slice must not be changed.
-func Table() []*Kernel { return table }
+func Table() []*Row { return table }
 
-// NameFor is the full name of the kernel when it runs an operator:
-// "softmax/any/reference".
-func (k *Kernel) NameFor(op *ir.Op) string {
-	if k.For != "" {
-		return k.Name
-	}
-	return op.Name + "/" + k.Name
-}
-
-// Select returns the first kernel that accepts the call; there always is one
-// for an operator that has an evaluation.
-func Select(c *ir.Call) *Kernel {
-	for _, k := range table {
-		if (k.For == "" || k.For == c.Op.Name) && (k.Accept == nil || k.Accept(c)) {
-			return k
+// Prepare makes a body ready by the first kernel of the table that takes it; nil
+// if none does, as happens with more than one operator.
+func Prepare(b *Body, o *Options) *Prepared {
+	var why string
+	for _, row := range table {
+		if p, not := row.prepare(b, o); p != nil {
+			p.Why = why
+			return p
+		} else if not != "" {
+			why = join(why, row.Name+": "+not)
 		}
 	}
 	return nil
+}
+
+// prepare asks one row, if the options allow it.
+func (r *Row) prepare(b *Body, o *Options) (*Prepared, string) {
+	if r == reference {
+		return r.Make(b, o)
+	}
+	if o.Kind == Reference {
+		return nil, ""
+	}
+	with := *o
+	if o.Kind == Generic {
+		with.Level = isa.Portable
+	}
+	p, why := r.Make(b, &with)
+	if p != nil {
+		p.Name, p.Kind = r.Name+"/"+with.Level.String(), Fast
+		if with.Level == isa.Portable {
+			p.Kind = Generic
+		}
+	}
+	return p, why
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// Do is Run with fresh memory on the way.
+func (p *Prepared) Do(x *Exec, part, parts int, out, in []*tensor.T) error {
+	x.begin()
+	return p.Run(x, part, parts, out, in)
 }

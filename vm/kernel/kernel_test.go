@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // attrsText is how codegen writes attributes.
@@ -47,13 +49,31 @@ func sample(t *testing.T, op *ir.Op, r *rand.Rand) (*ir.Call, []*tensor.T) {
 	return &c, in
 }
 
-// TestEveryRow runs sampled calls of every operator by every kernel that takes
-// them, bound from their text, and compares with the operator's evaluation.
-// Results begin as garbage: a kernel has to write all of them. So does what it uses
-// on its way, which is what other operators have left there.
+// choices are the kernels that tests ask for: the reference, and each level that
+// this processor has.
+func choices() []kernel.Options {
+	list := []kernel.Options{{}, {Kind: kernel.Generic}}
+	for _, l := range isa.Levels() {
+		if l != isa.Portable {
+			list = append(list, kernel.Options{Kind: kernel.Fast, Level: l, Packs: new(kernel.Packs)})
+		}
+	}
+	return list
+}
+
+// given are the arguments that are there.
+func given(in []*tensor.T) []*tensor.T {
+	return slices.DeleteFunc(slices.Clone(in), func(t *tensor.T) bool { return t == nil })
+}
+
+// TestEveryRow runs sampled calls of every operator by the kernels of every level,
+// bound from their text, with arguments that runs bring and with constant ones, and
+// compares with the operator's evaluation. Results begin as garbage: a kernel has to
+// write all of them. So does what it uses on its way, which is what other operators
+// have left there. Parts, computed the last one first, give the bits of the whole.
 func TestEveryRow(t *testing.T) {
 	ran := map[string]int{}
-	var scratch ir.Scratch
+	var x kernel.Exec
 	for _, op := range ir.Ops() {
 		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
 			continue
@@ -66,38 +86,64 @@ func TestEveryRow(t *testing.T) {
 				t.Fatalf("%s: %v", op.Name, err)
 			}
 			want, wantErr := ir.Evaluate(sampled, in...)
-			for _, k := range kernel.Table() {
-				if k.For != "" && k.For != op.Name || k.Accept != nil && !k.Accept(c) {
-					continue
+			for _, o := range choices() {
+				for _, consts := range [][]*tensor.T{nil, in} {
+					k := kernel.Prepare(kernel.Single(c, consts, kernel.Absent), &o)
+					ran[k.Name]++
+					compare(t, k, &x, c, given(in), want, wantErr)
 				}
-				ran[k.Name]++
-				compare(t, k, c, in, want, wantErr)
-				placed := *c
-				placed.Into, placed.Scratch = garbage(c), &scratch
-				compare(t, k, &placed, in, want, wantErr)
 			}
 		}
 	}
-	for _, k := range kernel.Table() {
-		if ran[k.Name] == 0 {
-			t.Errorf("no sampled call was run by %s", k.Name)
+	for _, row := range kernel.Table() {
+		if row.Name != "any" && !slices.ContainsFunc(slices.Collect(maps.Keys(ran)), func(name string) bool { return strings.HasPrefix(name, row.Name+"/") }) {
+			t.Errorf("no sampled call was run by %s", row.Name)
 		}
 	}
 }
 
-func compare(t *testing.T, k *kernel.Kernel, c *ir.Call, in, want []*tensor.T, wantErr error) {
+func compare(t *testing.T, k *kernel.Prepared, x *kernel.Exec, c *ir.Call, in, want []*tensor.T, wantErr error) {
 	t.Helper()
-	out := c.Into
-	if out == nil {
-		out = garbage(c)
-	}
-	err := k.Run(c, out, in)
+	out := garbage(c)
+	err := k.Do(x, 0, 1, out, in)
 	if (err != nil) != (wantErr != nil) {
-		t.Fatalf("%s: error %v, want %v", k.NameFor(c.Op), err, wantErr)
+		t.Fatalf("%s of %v: error %v, want %v", k.Name, c.In, err, wantErr)
+	}
+	if err != nil {
+		return
 	}
 	for i := range want {
-		if err == nil && !tensor.BitEqual(out[i], want[i]) {
-			t.Fatalf("%s of %v: result %d: %v", k.NameFor(c.Op), c.In, i, tensor.Compare(out[i], want[i], 0))
+		if d := tensor.CompareWhole(out[i], want[i], tensor.Tolerance(k.Within)); d != nil {
+			t.Fatalf("%s of %v %s: result %d: %v", k.Name, c.In, attrsText(c), i, d)
+		}
+		if k.Within == 0 && !tensor.BitEqual(out[i], want[i]) {
+			t.Fatalf("%s of %v: result %d differs in bits", k.Name, c.In, i)
+		}
+	}
+	for _, wanted := range []int{2, 3, 7} {
+		compareParts(t, k, x, c, in, out, wanted)
+	}
+}
+
+// compareParts computes a task by parts and compares with the whole.
+func compareParts(t *testing.T, k *kernel.Prepared, x *kernel.Exec, c *ir.Call, in, whole []*tensor.T, wanted int) {
+	t.Helper()
+	parts := k.Parts(wanted)
+	if parts < 1 || parts >= 2*wanted {
+		t.Fatalf("%s of %v: %d parts, where %d were wanted", k.Name, c.In, parts, wanted)
+	}
+	if parts == 1 {
+		return
+	}
+	out := garbage(c)
+	for i := parts - 1; i >= 0; i-- {
+		if err := k.Do(x, i, parts, out, in); err != nil {
+			t.Fatalf("%s of %v: part %d of %d: %v", k.Name, c.In, i, parts, err)
+		}
+	}
+	for i := range whole {
+		if !tensor.BitEqual(out[i], whole[i]) {
+			t.Fatalf("%s of %v: result %d by %d parts: %v", k.Name, c.In, i, parts, tensor.Compare(out[i], whole[i], 0))
 		}
 	}
 }
@@ -147,22 +193,23 @@ func TestSteady(t *testing.T) {
 		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
 			continue
 		}
-		r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
-		var scratch ir.Scratch
-		most := 0.0
-		for range 10 {
-			c, in := sample(t, op, r)
-			k := kernel.Select(c)
-			c.Scratch = &scratch
-			out := garbage(c)
-			c.Into = out
-			if k.Run(c, out, in) != nil {
-				continue
+		for _, o := range choices() {
+			r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
+			var x kernel.Exec
+			most := 0.0
+			for range 10 {
+				c, in := sample(t, op, r)
+				k := kernel.Prepare(kernel.Single(c, nil, kernel.Absent), &o)
+				out := garbage(c)
+				in = given(in)
+				if k.Do(&x, 0, 1, out, in) != nil {
+					continue
+				}
+				most = max(most, testing.AllocsPerRun(3, func() { _ = k.Do(&x, 0, 1, out, in) }))
 			}
-			most = max(most, testing.AllocsPerRun(3, func() { _ = k.Run(c, out, in) }))
-		}
-		if (most > 0) != makes[op.Name] {
-			t.Errorf("%s makes up to %v pieces of memory each time", op.Name, most)
+			if (most > 0) != makes[op.Name] {
+				t.Errorf("%v %v: %s makes up to %v pieces of memory each time", o.Kind, o.Level, op.Name, most)
+			}
 		}
 	}
 }
@@ -248,9 +295,9 @@ func TestSelect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := kernel.Select(c)
-	if k == nil || k.NameFor(c.Op) != "softmax/any/reference" || k.Kind.String() != "reference" {
-		t.Errorf("selected %+v", k)
+	k := kernel.Prepare(kernel.Single(c, nil, kernel.Absent), &kernel.Options{})
+	if k == nil || k.Name != "softmax/any/reference" || k.Kind.String() != "reference" {
+		t.Errorf("prepared %+v", k)
 	}
 }
 
@@ -287,27 +334,29 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// replace runs a call once for each argument that it may replace, by every
-// kernel that does so, and returns how many that were.
+// replace runs a call once for each argument that it may replace, by the kernels of
+// every level, and returns how many that were.
 func replace(t *testing.T, c *ir.Call, in []*tensor.T) (count int) {
 	t.Helper()
-	want, wantErr := ir.Evaluate(c, in...)
+	var x kernel.Exec
 	for i := range in {
-		for _, k := range kernel.Table() {
-			if in[i] == nil || k.For != "" && k.For != c.Op.Name || k.Accept != nil && !k.Accept(c) || !k.InPlace(c, i) {
-				continue
-			}
-			count++
+		if in[i] == nil || !c.InPlace(i) {
+			continue
+		}
+		count++
+		for _, o := range choices() {
+			k := kernel.Prepare(kernel.Single(c, nil, i), &o)
+			apart := kernel.Prepare(kernel.Single(c, nil, kernel.Absent), &o)
+			want := garbage(c)
+			wantErr := apart.Do(&x, 0, 1, want, given(in))
 			args := slices.Clone(in)
 			args[i] = in[i].Clone()
-			placed := *c
-			placed.Into = []*tensor.T{args[i]}
-			err := k.Run(&placed, placed.Into, args)
+			err := k.Do(&x, 0, 1, []*tensor.T{args[i]}, given(args))
 			if (err != nil) != (wantErr != nil) {
-				t.Fatalf("%s in place of argument %d: error %v, want %v", k.NameFor(c.Op), i, err, wantErr)
+				t.Fatalf("%s in place of argument %d: error %v, want %v", k.Name, i, err, wantErr)
 			}
-			if err == nil && !tensor.BitEqual(args[i], want[0]) {
-				t.Fatalf("%s of %v in place of argument %d: %v", k.NameFor(c.Op), c.In, i, tensor.Compare(args[i], want[0], 0))
+			if err == nil && k.Name == apart.Name && !tensor.BitEqual(args[i], want[0]) {
+				t.Fatalf("%s of %v in place of argument %d: %v", k.Name, c.In, i, tensor.Compare(args[i], want[0], 0))
 			}
 		}
 	}

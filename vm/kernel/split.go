@@ -10,7 +10,6 @@ import (
 // of rows, for one index of each axis before. So parts compute each element as the
 // whole does, bit for bit. It is made once, and serves any number of runs.
 type Split struct {
-	kernel *Kernel
 	shapes [2]*ir.Call // calls of full parts, and of those with what is left of an axis
 	types  [2][]slice  // by operand, the result first
 	chunks int         // parts along the axis that is cut
@@ -23,21 +22,20 @@ type slice struct {
 	bytes int64
 }
 
-// A Part is what computing parts needs besides, one for each goroutine. Its
-// zero value is ready for use.
-type Part struct {
+// A portion has the tensors of one part under way.
+type portion struct {
 	call    ir.Call
 	tensors []tensor.T
 	list    []*tensor.T
 }
 
-// SplitOf cuts a call of the kernel into at least want parts where the shape
+// SplitOf cuts a call that runs by its operator's evaluation into at least want parts where the shape
 // has as many, but not into twice as many; nil if it can't.
-func (k *Kernel) SplitOf(c *ir.Call, want int) *Split {
-	if k.Rows == nil || len(c.Out) != 1 || want < 2 {
+func SplitOf(c *ir.Call, want int) *Split {
+	if len(c.Out) != 1 || want < 2 {
 		return nil
 	}
-	rows := k.Rows(c)
+	rows := referenceRows(c)
 	shape := c.Out[0].Ints()
 	axis, outer := cutAt(shape, rows.axes, want)
 	if axis < 0 {
@@ -51,7 +49,7 @@ func (k *Kernel) SplitOf(c *ir.Call, want int) *Split {
 		chunks = (shape[axis] + size - 1) / size
 		rest = shape[axis] % size
 	}
-	s := &Split{kernel: k, chunks: chunks}
+	s := &Split{chunks: chunks}
 	for i, n := range []int{size, rest} {
 		if n > 0 && !s.shape(i, c, rows, axis, n) {
 			return nil
@@ -110,7 +108,7 @@ func (s *Split) shape(i int, c *ir.Call, rows rows, axis, n int) bool {
 		}
 	}
 	want := cut(c.Out[0], upTo(axis+1))
-	if ir.InferCall(part) != nil || len(part.Out) != 1 || !part.Out[0].Equal(want) || s.kernel.Accept != nil && !s.kernel.Accept(part) {
+	if ir.InferCall(part) != nil || len(part.Out) != 1 || !part.Out[0].Equal(want) {
 		return false
 	}
 	s.shapes[i] = part
@@ -168,27 +166,30 @@ func (s *Split) place(c *ir.Call, rows rows, shape []int, axis, outer, size int)
 // Parts is the number of parts.
 func (s *Split) Parts() int { return len(s.at) }
 
-// Run computes one part of a call, with what budget allows and on scratch memory,
-// of the call's results and arguments; both may be nil. Errors are those of
-// Kernel.Run, but for positions, which are the part's.
-func (s *Split) Run(p *Part, budget *ir.Budget, scratch *ir.Scratch, part int, out, in []*tensor.T) error {
+// run computes one part of a call, of the call's results and arguments.
+func (s *Split) run(x *Exec, part int, out, in []*tensor.T) error {
 	kind := 0
 	if s.shapes[1] != nil && part%s.chunks == s.chunks-1 {
 		kind = 1
 	}
 	types, at := s.types[kind], s.at[part]
+	p := &x.part
 	p.grow(len(types))
 	p.show(0, out[0], types[0], at[0])
 	for i, t := range in {
 		p.show(i+1, t, types[i+1], at[i+1])
 	}
 	p.call = *s.shapes[kind]
-	p.call.Budget, p.call.Scratch, p.call.Into = budget, scratch, p.list[:1:1]
-	return s.kernel.Run(&p.call, p.call.Into, p.list[1:len(types)])
+	p.call.Budget, p.call.Scratch, p.call.Into = x.Budget, &x.Scratch, p.list[:1:1]
+	results, err := ir.Evaluate(&p.call, p.list[1:len(types)]...)
+	if err == nil && results[0] != p.list[0] {
+		copy(p.list[0].Data, results[0].Data)
+	}
+	return err
 }
 
-// Clear lets go of the memory of the last part's call.
-func (p *Part) Clear() {
+// clear lets go of the memory of the last part.
+func (p *portion) clear() {
 	if p.call.Op != nil {
 		p.call = ir.Call{}
 		clear(p.tensors)
@@ -196,14 +197,14 @@ func (p *Part) Clear() {
 }
 
 // grow makes room for the tensors of n operands.
-func (p *Part) grow(n int) {
+func (p *portion) grow(n int) {
 	if len(p.tensors) < n {
 		p.tensors, p.list = make([]tensor.T, n), make([]*tensor.T, n)
 	}
 }
 
 // show lets an operand of the part be a slice of the call's.
-func (p *Part) show(i int, of *tensor.T, s slice, at int64) {
+func (p *portion) show(i int, of *tensor.T, s slice, at int64) {
 	p.list[i] = nil
 	if of != nil {
 		p.tensors[i] = tensor.T{DType: of.DType, Shape: s.shape, Data: of.Data[at : at+s.bytes : at+s.bytes]}

@@ -52,7 +52,7 @@ func TestParts(t *testing.T) {
 				break
 			}
 			for _, want := range []int{2, 3, 7} {
-				if s := reference.SplitOf(c, want); s != nil {
+				if s := SplitOf(c, want); s != nil {
 					split[op.Name]++
 					compareParts(t, s, c, in, want)
 				}
@@ -87,10 +87,9 @@ func compareParts(t *testing.T, s *Split, c *ir.Call, in []*tensor.T, want int) 
 	for i := range out.Data {
 		out.Data[i] = 0xa5
 	}
-	var p Part
-	var scratch ir.Scratch
+	var x Exec
 	for i := s.Parts() - 1; i >= 0; i-- {
-		if err := s.Run(&p, nil, &scratch, i, []*tensor.T{out}, in); err != nil {
+		if err := s.run(&x, i, []*tensor.T{out}, in); err != nil {
 			t.Fatalf("%s of %v: part %d: %v", c.Op.Name, c.In, i, err)
 		}
 	}
@@ -128,7 +127,7 @@ func TestCuts(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := "none"
-		if s := reference.SplitOf(c, test.want); s != nil {
+		if s := SplitOf(c, test.want); s != nil {
 			last := s.shapes[0]
 			if s.shapes[1] != nil {
 				last = s.shapes[1]
