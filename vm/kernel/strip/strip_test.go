@@ -1,0 +1,208 @@
+package strip_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/strip"
+	"github.com/npulang/npu/vm/kernel/vec"
+)
+
+// A memory is floats with guards around, at any offset.
+type memory struct {
+	all  []float32
+	data []float32
+}
+
+const guard = 1e30
+
+func guarded(n, offset int) *memory {
+	m := &memory{all: make([]float32, n+offset+70)}
+	for i := range m.all {
+		m.all[i] = guard
+	}
+	m.data = m.all[offset : offset+n : offset+n]
+	return m
+}
+
+// intact reports whether nothing around was written.
+func (m *memory) intact() bool {
+	start := int(uintptr(unsafe.Pointer(unsafe.SliceData(m.data)))-uintptr(unsafe.Pointer(&m.all[0]))) / 4
+	for i, v := range m.all {
+		if (i < start || i >= start+len(m.data)) && v != guard {
+			return false
+		}
+	}
+	return true
+}
+
+// TestBox computes boxes of all widths around a block, with operands of every
+// kind, at every level.
+func TestBox(t *testing.T) {
+	for _, level := range isa.Levels() {
+		b := strip.New(level)
+		x, row, col, one := b.Input(strip.F32), b.Input(strip.F32), b.Input(strip.F32), b.Input(strip.F32)
+		h := b.Op(vec.Add, b.Op(vec.Mul, x, row), col)
+		y := b.Op(vec.Sub, one, h)
+		b.Result(y, strip.F32)
+		b.Result(h, strip.F32)
+		p, err := b.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s strip.Scratch
+		r := rand.New(rand.NewPCG(1, 2))
+		for cols := 0; cols <= 200; cols++ {
+			for _, rows := range []int{0, 1, 2, 5} {
+				ld := cols + r.IntN(3)
+				xs, rv, cv := guarded(rows*ld, r.IntN(9)), guarded(cols, 1), guarded(rows, 3)
+				ys, hs := guarded(rows*ld, r.IntN(9)), guarded(rows*ld, r.IntN(9))
+				for _, m := range []*memory{xs, rv, cv} {
+					for i := range m.data {
+						m.data[i] = r.Float32()
+					}
+				}
+				ones := []float32{0.5}
+				p.Box(&s, []strip.View{strip.Matrix(xs.data, ld), strip.Columns(rv.data), strip.Rows(cv.data), {Ptr: unsafe.Pointer(&ones[0])},
+					strip.Matrix(ys.data, ld), strip.Matrix(hs.data, ld)}, rows, cols)
+				for i := range rows {
+					for j := range cols {
+						h := float32(xs.data[i*ld+j]*rv.data[j]) + cv.data[i]
+						if got := hs.data[i*ld+j]; got != h {
+							t.Fatalf("%v %dx%d: h[%d,%d] is %g, want %g", level, rows, cols, i, j, got, h)
+						}
+						if got := ys.data[i*ld+j]; got != 0.5-h {
+							t.Fatalf("%v %dx%d: y[%d,%d] is %g, want %g", level, rows, cols, i, j, got, 0.5-h)
+						}
+					}
+					for j := cols; j < ld; j++ {
+						if ys.data[i*ld+j] != guard || hs.data[i*ld+j] != guard {
+							t.Fatalf("%v %dx%d: wrote between rows", level, rows, cols)
+						}
+					}
+				}
+				if !ys.intact() || !hs.intact() {
+					t.Fatalf("%v %dx%d: wrote outside", level, rows, cols)
+				}
+			}
+		}
+	}
+}
+
+// TestColumnsApart reads and writes elements that lie apart: a transposition.
+func TestColumnsApart(t *testing.T) {
+	for _, level := range isa.Levels() {
+		b := strip.New(level)
+		x := b.Input(strip.F32)
+		b.Result(b.Op(vec.Neg, x), strip.F32)
+		p, err := b.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rows, cols = 7, 131
+		in, out := make([]float32, rows*cols), make([]float32, rows*cols)
+		for i := range in {
+			in[i] = float32(i)
+		}
+		var s strip.Scratch
+		p.Box(&s, []strip.View{{unsafe.Pointer(&in[0]), 4, 4 * rows}, strip.Matrix(out, cols)}, rows, cols)
+		for r := range rows {
+			for c := range cols {
+				if got, want := out[r*cols+c], -in[c*rows+r]; got != want {
+					t.Fatalf("%v: [%d,%d] is %g, want %g", level, r, c, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSteady: boxes make no memory once the scratch has grown.
+func TestSteady(t *testing.T) {
+	b := strip.New(isa.Best())
+	x := b.Input(strip.F32)
+	b.Result(b.Op(vec.Mul, b.Op(vec.Exp, x), x), strip.F32)
+	p, err := b.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s strip.Scratch
+	data := make([]float32, 1000)
+	views := []strip.View{strip.Matrix(data, 100), strip.Matrix(data, 100)}
+	p.Box(&s, views, 10, 100)
+	if n := testing.AllocsPerRun(10, func() { p.Box(&s, views, 10, 100) }); n > 0 {
+		t.Errorf("a box makes %v pieces of memory", n)
+	}
+}
+
+// TestRefuses: calls that make no program are said, not run.
+func TestRefuses(t *testing.T) {
+	for name, build := range map[string]func(*strip.Builder){
+		"without results": func(b *strip.Builder) { b.Input(strip.F32) },
+		"add has 2":       func(b *strip.Builder) { b.Result(b.Op(vec.Add, b.Input(strip.F32)), strip.F32) },
+		"reads value 7":   func(b *strip.Builder) { b.Result(b.Op(vec.Neg, 7), strip.F32) },
+	} {
+		b := strip.New(isa.Portable)
+		build(b)
+		if _, err := b.Compile(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// chain is a program of n cheap operators, one behind the other.
+func chain(b *testing.B, n int) *strip.Program {
+	s := strip.New(isa.Best())
+	x := s.Input(strip.F32)
+	half := s.Const(0.5)
+	y := x
+	for i := range n {
+		y = s.Op([]vec.Code{vec.Mul, vec.Add, vec.Max, vec.Sub}[i%4], y, half)
+	}
+	s.Result(y, strip.F32)
+	p, err := s.Compile()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// BenchmarkChain is a chain of cheap operators on 64 MiB, and of 101 on [1,64],
+// beside a copy of the same bytes.
+func BenchmarkChain(b *testing.B) {
+	const n = 16 << 20
+	in, out := make([]float32, n+16), make([]float32, n+16)
+	for i := range in {
+		in[i] = 1
+	}
+	var s strip.Scratch
+	b.Run("copy", func(b *testing.B) {
+		b.SetBytes(8 * n)
+		for b.Loop() {
+			copy(out, in)
+		}
+	})
+	for _, ops := range []int{1, 12} {
+		p := chain(b, ops)
+		b.Run(fmt.Sprint(ops), func(b *testing.B) {
+			b.SetBytes(8 * n)
+			for b.Loop() {
+				p.BoxStream(&s, []strip.View{strip.Matrix(in[:n], n), strip.Matrix(out[:n], n)}, 1, n)
+			}
+		})
+	}
+	p := chain(b, 101)
+	b.Run("101x64", func(b *testing.B) {
+		views := []strip.View{strip.Matrix(in, 64), strip.Matrix(out, 64)}
+		for b.Loop() {
+			p.Box(&s, views, 1, 64)
+		}
+	})
+	if math.IsNaN(float64(out[0])) {
+		b.Fatal("NaN")
+	}
+}

@@ -1,0 +1,119 @@
+package vec
+
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// An Inst is one instruction: its code, and up to two operands as places in the
+// table that the program runs with. Make it with Level.Inst.
+type Inst struct {
+	run  uintptr // the address of the code's assembly; 0 in the portable machine
+	a, b uint16  // offsets of the operands in the table, in bytes
+	code Code
+	_    uint16
+}
+
+// An Operand is memory that instructions read and write: a block or, with Walk,
+// one for each block of the run, behind each other. The elements have the size
+// that the code says.
+type Operand struct {
+	Ptr  unsafe.Pointer
+	walk uintptr // all ones or 0: what the offset of a block is masked by
+}
+
+// Stays is an operand that is the same for every block.
+func Stays(p unsafe.Pointer) Operand { return Operand{Ptr: p} }
+
+// Walks is an operand that goes on by a block for each block of the run.
+func Walks(p unsafe.Pointer) Operand { return Operand{Ptr: p, walk: ^uintptr(0)} }
+
+// MaxOperands is how many entries a table may have.
+const MaxOperands = 1 << 16 / operandSize
+
+const (
+	operandSize = 16
+	instSize    = 16
+	blockSize   = 4 * Lanes
+)
+
+// A State is what a run needs besides its program. Each goroutine has its own; the
+// zero value is ready for use. Assembly knows the places of its fields.
+type State struct {
+	acc Block
+	pc  uintptr // bytes from the start of the program; done at its end
+	at  uintptr // bytes of four-byte elements from the start of the operands
+	end uintptr
+}
+
+// done is the place in the program behind its last instruction.
+const done = ^uintptr(0)
+
+// A machine runs programs on a level.
+type machine struct {
+	addresses *[Codes]uintptr // of the codes' assembly
+	run       func(s *State, program *Inst, table *Operand)
+}
+
+// NewInst makes the instruction of a code for a level, with the places of its
+// operands in the table; 0 for one that it has not.
+func NewInst(level isa.Level, code Code, a, b int) Inst {
+	in := Inst{code: code, a: uint16(a * operandSize), b: uint16(b * operandSize)}
+	if m := machines[level]; m.run != nil {
+		in.run = m.addresses[code]
+	}
+	return in
+}
+
+// As is the instruction with another code.
+func (in Inst) As(level isa.Level, code Code) Inst {
+	return NewInst(level, code, int(in.a/operandSize), int(in.b/operandSize))
+}
+
+// Run runs a program, whose last instruction has the code End, on blocks of the
+// operands in the table. The program must have been made for the level.
+func Run(level isa.Level, s *State, program []Inst, table []Operand, blocks int) {
+	if blocks <= 0 {
+		return
+	}
+	s.pc, s.at, s.end = 0, 0, uintptr(blocks)*blockSize
+	m := machines[level]
+	if m.run == nil {
+		s.interpret(program, table)
+		return
+	}
+	for m.run(s, &program[0], &table[0]); s.pc != done; m.run(s, &program[0], &table[0]) {
+		// The code has no assembly, or none for these values.
+		s.step(&program[s.pc/instSize], table)
+		s.pc += instSize
+	}
+}
+
+// interpret is the portable machine.
+func (s *State) interpret(program []Inst, table []Operand) {
+	program = program[:len(program)-1]
+	for s.at = 0; s.at < s.end; s.at += blockSize {
+		for i := range program {
+			s.step(&program[i], table)
+		}
+	}
+}
+
+// step runs one instruction on the current block.
+func (s *State) step(in *Inst, table []Operand) {
+	row := &rows[in.code]
+	var a, b unsafe.Pointer
+	if row.args > 0 {
+		a = s.place(&table[in.a/operandSize], row.shift)
+	}
+	if row.args > 1 {
+		b = s.place(&table[in.b/operandSize], row.shift)
+	}
+	row.run(&s.acc, a, b)
+}
+
+// place is where an operand's elements of the current block are.
+func (s *State) place(o *Operand, shift uint8) unsafe.Pointer {
+	return unsafe.Add(o.Ptr, s.at>>shift&o.walk)
+}
