@@ -1,0 +1,264 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/npulang/npu/vm/kernel/asm/gen"
+)
+
+// The fields of gemm.tile, at their offsets.
+const (
+	fieldA     = 8 * iota
+	fieldB     // panels of two registers
+	fieldC     //
+	fieldRow   // bytes from one row of A to the next
+	fieldStep  // bytes from one column of A to the next
+	fieldLine  // bytes from one row of a panel to the next
+	fieldPanel // bytes from one panel to the next
+	fieldLdc   // bytes from one row of C to the next
+	fieldK     // products an element
+	fieldN     // columns of C that exist
+	fieldAdd   // 0: begin with zero; else with C
+)
+
+// unroll is how many steps along k the loop has in a row.
+const unroll = 4
+
+// panelsOf lists by rows how many panels a tile may span besides one. Tiles of few
+// rows have too few sums to hide the latency of a product, eight, in one panel.
+var panelsOf = map[int]int{1: 4, 2: 2, 3: 2}
+
+// tiles writes a function for each height of a tile.
+func tiles(c *Context, v vectors) {
+	most := 1
+	for rows := 1; rows <= v.rows; rows++ {
+		newTile(c, v, rows, 1).write()
+		if p := panelsOf[rows]; p > 1 {
+			newTile(c, v, rows, p).write()
+			most = max(most, p)
+		}
+	}
+	laneTable(c, most*2*v.lanes())
+}
+
+// A tile is a function that is being written: rows times panels of two registers.
+type tile struct {
+	*Context
+	vectors
+	height, panels int
+	arg            reg.GPVirtual
+	sums           [][]reg.VecVirtual // by row and register
+	a, b, c        rowsAt
+	step           reg.GPVirtual
+}
+
+func newTile(c *Context, v vectors, height, panels int) *tile {
+	return &tile{Context: c, vectors: v, height: height, panels: panels}
+}
+
+// width is how many registers a row of the tile has.
+func (t *tile) width() int { return 2 * t.panels }
+
+// write emits the function.
+func (t *tile) write() {
+	name := fmt.Sprintf("tile%dx%d%s", t.height, t.panels, t.name)
+	t.Function(name)
+	t.Pragma("noescape")
+	t.Signature(gen.Pointer("gemm", "t", "tile"))
+	t.Doc(fmt.Sprintf("%s computes %d by %d elements of C.", name, t.height, t.width()*t.lanes()))
+	t.arg = t.Load(t.Param("t"), t.GP64()).(reg.GPVirtual)
+	t.sums = make([][]reg.VecVirtual, t.height)
+	for i := range t.sums {
+		for range t.width() {
+			t.sums[i] = append(t.sums[i], t.alloc(t.Context))
+		}
+	}
+	t.begin()
+	t.products()
+	t.end()
+	t.VZEROUPPER()
+	t.RET()
+}
+
+// field loads a field of the argument.
+func (t *tile) field(offset int) reg.GPVirtual {
+	r := t.GP64()
+	t.MOVQ(Mem{Base: t.arg, Disp: offset}, r)
+	return r
+}
+
+// rowsAt reaches up to fourteen rows that lie at one distance from each other by two
+// pointers and three multiples of the distance.
+type rowsAt struct{ p, p7, by, by3, by5 reg.GPVirtual }
+
+func (t *tile) rowsAt(pointer, distance, rows int) rowsAt {
+	r := rowsAt{p: t.field(pointer)}
+	if rows > 1 {
+		r.by = t.field(distance)
+	}
+	if rows > 3 {
+		r.by3 = t.GP64()
+		t.LEAQ(Mem{Base: r.by, Index: r.by, Scale: 2}, r.by3)
+	}
+	if rows > 5 {
+		r.by5 = t.GP64()
+		t.LEAQ(Mem{Base: r.by, Index: r.by, Scale: 4}, r.by5)
+	}
+	if rows > 7 {
+		r.p7 = t.GP64()
+		t.LEAQ(Mem{Base: r.p, Index: r.by5, Scale: 1}, r.p7)
+		t.LEAQ(Mem{Base: r.p7, Index: r.by, Scale: 2}, r.p7)
+	}
+	return r
+}
+
+// row is the start of row i.
+func (r rowsAt) row(i int) Mem {
+	base := r.p
+	if i >= 7 {
+		base, i = r.p7, i-7
+	}
+	at := func(index reg.GPVirtual, scale uint8) Mem { return Mem{Base: base, Index: index, Scale: scale} }
+	return [...]Mem{{Base: base}, at(r.by, 1), at(r.by, 2), at(r.by3, 1), at(r.by, 4), at(r.by5, 1), at(r.by3, 2)}[i]
+}
+
+// advance goes on by a number of bytes.
+func (t *tile) advance(r rowsAt, by reg.GPVirtual) {
+	t.ADDQ(by, r.p)
+	if r.p7 != nil {
+		t.ADDQ(by, r.p7)
+	}
+}
+
+// begin sets the sums to zero or to C.
+func (t *tile) begin() {
+	t.c = t.rowsAt(fieldC, fieldLdc, t.height)
+	for i := range t.height {
+		for v := 0; v < t.width(); v += 64 / t.bytes {
+			t.PREFETCHT0(t.c.row(i).Offset(v * t.bytes))
+		}
+	}
+	t.CMPQ(Mem{Base: t.arg, Disp: fieldAdd}, Imm(0))
+	t.JNE(LabelRef("fromC"))
+	t.each(func(i, v int) { t.clear(t.Context, t.sums[i][v]) })
+	t.JMP(LabelRef("multiply"))
+	t.Label("fromC")
+	t.edge("loadEdge", "multiply",
+		func(i, v int) { t.VMOVUPS(t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) },
+		func(mask Op, i, v int) { t.load(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
+	t.Label("multiply")
+}
+
+// end writes the sums to C.
+func (t *tile) end() {
+	t.edge("storeEdge", "done",
+		func(i, v int) { t.VMOVUPS(t.sums[i][v], t.c.row(i).Offset(v*t.bytes)) },
+		func(mask Op, i, v int) { t.store(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
+	t.Label("done")
+}
+
+func (t *tile) each(f func(i, v int)) {
+	for i := range t.height {
+		for v := range t.width() {
+			f(i, v)
+		}
+	}
+}
+
+// edge does whole for each register of the tile if all its columns exist, and part,
+// with a mask, if not; the code goes on at the label next, which follows it.
+func (t *tile) edge(label, next string, whole func(i, v int), part func(mask Op, i, v int)) {
+	t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
+	t.JLT(LabelRef(label))
+	t.each(whole)
+	t.JMP(LabelRef(next))
+	t.Label(label)
+	n := t.field(fieldN)
+	for v := range t.width() {
+		mask := t.mask(t.Context, n.As32(), v*t.lanes())
+		for i := range t.height {
+			part(mask, i, v)
+		}
+	}
+}
+
+// products adds k times a column of A times a row of the panels.
+func (t *tile) products() {
+	t.a = t.rowsAt(fieldA, fieldRow, t.height)
+	t.b = t.rowsAt(fieldB, fieldPanel, t.panels)
+	t.step = t.field(fieldStep)
+	line, k := t.field(fieldLine), t.field(fieldK)
+	t.SUBQ(Imm(unroll), k)
+	t.JLT(LabelRef("rest"))
+	t.Label("four")
+	for range unroll {
+		t.product(line)
+	}
+	t.SUBQ(Imm(unroll), k)
+	t.JGE(LabelRef("four"))
+	t.Label("rest")
+	t.ADDQ(Imm(unroll), k)
+	t.JEQ(LabelRef("multiplied"))
+	t.Label("one")
+	t.product(line)
+	t.DECQ(k)
+	t.JNE(LabelRef("one"))
+	t.Label("multiplied")
+}
+
+// product is one step along k.
+func (t *tile) product(line reg.GPVirtual) {
+	if t.panels == 1 {
+		t.byRow(line)
+	} else {
+		t.byRegister(line)
+	}
+	t.advance(t.a, t.step)
+	t.advance(t.b, line)
+}
+
+// ahead is how many rows of a panel are asked for before they are used.
+const ahead = 8
+
+// byRow holds a row of the panel in registers and broadcasts A element by element.
+func (t *tile) byRow(line reg.GPVirtual) {
+	b := []reg.VecVirtual{t.alloc(t.Context), t.alloc(t.Context)}
+	for v, r := range b {
+		t.VMOVUPS(Mem{Base: t.b.p, Disp: v * t.bytes}, r)
+	}
+	for at := 0; at < 2*t.bytes; at += 64 {
+		t.PREFETCHT0(Mem{Base: t.b.p, Index: line, Scale: ahead, Disp: at})
+	}
+	for i := range t.height {
+		a := t.alloc(t.Context)
+		t.VBROADCASTSS(t.a.row(i), a)
+		for v, r := range b {
+			t.VFMADD231PS(r, a, t.sums[i][v])
+		}
+	}
+}
+
+// byRegister holds the broadcasts and goes through the panels.
+func (t *tile) byRegister(line reg.GPVirtual) {
+	a := make([]reg.VecVirtual, t.height)
+	for i := range a {
+		a[i] = t.alloc(t.Context)
+		t.VBROADCASTSS(t.a.row(i), a[i])
+	}
+	for v := range t.width() {
+		m := t.b.row(v / 2).Offset(v % 2 * t.bytes)
+		if t.height == 1 {
+			t.VFMADD231PS(m, a[0], t.sums[0][v])
+			continue
+		}
+		r := t.alloc(t.Context)
+		t.VMOVUPS(m, r)
+		for i := range a {
+			t.VFMADD231PS(r, a[i], t.sums[i][v])
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Package gemm multiplies matrices of floats of four bytes.
+//
+//	C [512,1024] = A [512,1024] · B [1024,1024]
+//
+//	Pack   B, once if it is constant   =>   panels of 16 columns (32 with AVX-512),
+//	                                        rows one behind the other
+//	Mul    rows and columns of C       =>   blocks that fit the second cache, a Tail
+//	                                        for each while it is there
+//	Run    one block                   =>   tiles whose sums stay in registers
+//
+// A tile is 6 rows by one panel (AVX2), 12 by one (AVX-512), or fewer rows by more
+// panels, so that a product of one row streams B at the memory's rate. A is read in
+// place, by any distances of rows and columns, and copied only where its rows would
+// be in each other's way. B may be rows of a matrix in place too.
+//
+// Numbers: an element of C is the sum of its products in ascending order of k,
+// beginning with zero (or with C, where a block adds), each added by one fused
+// product, which rounds once. So the bits are the same for every tile, block, range
+// and level but Portable, which rounds the product and the sum, on every machine
+// alike. The error is at most k·2^-24 of the sum of the absolute products. Nothing
+// is skipped: 0·Inf is NaN here as everywhere.
+//
+// Nothing is read behind the end of A or written outside of C; panels are read
+// in their whole width.
+//
+// Invariants: no allocation once a Scratch has grown; nothing is kept of the
+// operands. Absent on purpose: threads, which call Mul for ranges, and what a
+// matrix means.
+package gemm
+
+//go:generate go run -C ../asm ./gemm

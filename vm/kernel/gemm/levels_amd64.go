@@ -1,0 +1,34 @@
+package gemm
+
+import "github.com/npulang/npu/vm/kernel/isa"
+
+var levels = map[isa.Level]*kernels{
+	isa.AVX2: {
+		rows: 6, width: 16, turn: turn8AVX2,
+		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+			1: {1: tile1x1AVX2, 4: tile1x4AVX2},
+			2: {1: tile2x1AVX2, 2: tile2x2AVX2},
+			3: {1: tile3x1AVX2, 2: tile3x2AVX2},
+			4: {1: tile4x1AVX2},
+			5: {1: tile5x1AVX2},
+			6: {1: tile6x1AVX2},
+		},
+	},
+	isa.AVX512: {
+		rows: 12, width: 32, turn: turn8AVX2,
+		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+			1:  {1: tile1x1AVX512, 4: tile1x4AVX512},
+			2:  {1: tile2x1AVX512, 2: tile2x2AVX512},
+			3:  {1: tile3x1AVX512, 2: tile3x2AVX512},
+			4:  {1: tile4x1AVX512},
+			5:  {1: tile5x1AVX512},
+			6:  {1: tile6x1AVX512},
+			7:  {1: tile7x1AVX512},
+			8:  {1: tile8x1AVX512},
+			9:  {1: tile9x1AVX512},
+			10: {1: tile10x1AVX512},
+			11: {1: tile11x1AVX512},
+			12: {1: tile12x1AVX512},
+		},
+	},
+}

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package gemm
+
+import "github.com/npulang/npu/vm/kernel/isa"
+
+var levels = map[isa.Level]*kernels{}

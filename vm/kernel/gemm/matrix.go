@@ -1,0 +1,35 @@
+package gemm
+
+import "unsafe"
+
+// A Matrix is a view of floats: element (i, j) is Data[i*Row+j*Col]. A transposed
+// matrix has its distances exchanged.
+type Matrix struct {
+	Data     []float32
+	Row, Col int
+}
+
+// From is the view that begins at element (i, j). Its data may be empty.
+func (m Matrix) From(i, j int) Matrix {
+	at := min(i*m.Row+j*m.Col, len(m.Data))
+	return Matrix{m.Data[at:], m.Row, m.Col}
+}
+
+// Panels are a matrix of K rows as kernels read it: panels of some columns side by
+// side, as many as Width of the level. Element (k, j) of panel p is
+// Data[p*Panel+k*Line+j]. All columns of a panel can be read, also those behind the
+// last of the matrix, whose values don't matter.
+//
+//	packed, k rows     Panel: k*width, Line: width
+//	rows of a matrix   Panel: width, Line: distance of rows
+type Panels struct {
+	Data        []float32
+	Panel, Line int
+}
+
+// From is the view that begins at row k of panel p.
+func (p Panels) From(panel, k int) Panels {
+	return Panels{p.Data[min(panel*p.Panel+k*p.Line, len(p.Data)):], p.Panel, p.Line}
+}
+
+func pointer(s []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }

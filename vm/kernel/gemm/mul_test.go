@@ -1,0 +1,322 @@
+package gemm
+
+import (
+	"math"
+	"math/rand"
+	"testing"
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// A sample is a product with its operands as plain matrices.
+type sample struct {
+	m, n, k int
+	a, b    Matrix
+}
+
+// guard stands behind the data of every operand; the tests look whether it is still
+// there, and NaN would show in results that read it.
+const guard = 16
+
+func guarded(n, skew int) []float32 {
+	s := make([]float32, skew+n+guard)
+	for i := range s {
+		s[i] = float32(math.NaN())
+	}
+	return s[skew : skew+n]
+}
+
+func whole(t *testing.T, what string, s []float32) {
+	t.Helper()
+	for _, x := range s[len(s) : len(s)+guard : cap(s)] {
+		if x == x {
+			t.Fatalf("%s: written behind its end", what)
+		}
+	}
+}
+
+// fill makes a matrix of r by c random floats, rows in one piece or columns, at
+// some distance.
+func fill(rnd *rand.Rand, r, c int) Matrix {
+	pad := rnd.Intn(3)
+	m := Matrix{Row: c + pad, Col: 1}
+	n := max(0, (r-1)*m.Row+c)
+	if rnd.Intn(2) == 0 {
+		m = Matrix{Row: 1, Col: r + pad}
+		n = max(0, (c-1)*m.Col+r)
+	}
+	m.Data = guarded(n, rnd.Intn(4))
+	for i := range m.Data {
+		m.Data[i] = float32(rnd.NormFloat64())
+	}
+	return m
+}
+
+func (s sample) packed(level isa.Level) Panels {
+	d := guarded(PackedLen(level, s.k, s.n), 1)
+	Pack(level, d, s.b, s.k, s.n)
+	return PackedPanels(level, d, s.k)
+}
+
+// check compares C with sums in float64.
+func (s sample) check(t *testing.T, c []float32, ldc int) {
+	t.Helper()
+	for i := range s.m {
+		for j := range s.n {
+			sum, abs := 0.0, 0.0
+			for q := range s.k {
+				x := float64(s.a.Data[i*s.a.Row+q*s.a.Col]) * float64(s.b.Data[q*s.b.Row+j*s.b.Col])
+				sum, abs = sum+x, abs+math.Abs(x)
+			}
+			bound := float64(s.k) * 0x1p-23 * abs
+			if got := float64(c[i*ldc+j]); !(math.Abs(got-sum) <= bound) {
+				t.Fatalf("%dx%dx%d: element (%d,%d) is %g, not %g", s.m, s.n, s.k, i, j, got, sum)
+			}
+		}
+	}
+}
+
+// TestBlock: every height of a block up to three tiles, all remainders of columns
+// and of the unrolled loop, begun with zero and with C.
+func TestBlock(t *testing.T) {
+	rnd := rand.New(rand.NewSource(1))
+	for _, level := range isa.Levels() {
+		w := Width(level)
+		for m := 1; m <= 3*Rows(level)+1; m++ {
+			for _, n := range []int{1, 3, w - 1, w, w + 1, 2*w - 1, 2 * w, 3*w + 2, 4*w - 1, 4 * w, 4*w + 1, 7 * w} {
+				s := sample{m: m, n: n, k: rnd.Intn(11)}
+				s.a, s.b = fill(rnd, m, s.k), fill(rnd, s.k, n)
+				s.block(t, level, rnd)
+			}
+		}
+	}
+}
+
+func (s sample) block(t *testing.T, level isa.Level, rnd *rand.Rand) {
+	t.Helper()
+	ldc := s.n + rnd.Intn(3)
+	c := guarded((s.m-1)*ldc+s.n, rnd.Intn(4))
+	b := &Block{M: s.m, N: s.n, K: s.k, C: c, Ldc: ldc, A: s.a, B: s.packed(level)}
+	var x Scratch
+	x.Run(level, b)
+	s.check(t, c, ldc)
+	once := append([]float32(nil), c...)
+	*b = Block{M: s.m, N: s.n, K: 0, C: c, Ldc: ldc, A: s.a, B: b.B, Add: true}
+	x.Run(level, b)
+	for i := range once {
+		if math.Float32bits(once[i]) != math.Float32bits(c[i]) {
+			t.Fatalf("%v %dx%d: adding nothing makes %g of %g", level, s.m, s.n, c[i], once[i])
+		}
+		if i%ldc >= s.n && c[i] == c[i] {
+			t.Fatalf("%v %dx%d: written between the rows of C", level, s.m, s.n)
+		}
+	}
+	whole(t, "C", c)
+}
+
+// random draws a product and blocks that cut it in many pieces.
+func random(rnd *rand.Rand, level isa.Level) (sample, Blocks) {
+	s := sample{m: 1 + rnd.Intn(60), n: 1 + rnd.Intn(200), k: rnd.Intn(70)}
+	s.a, s.b = fill(rnd, s.m, s.k), fill(rnd, s.k, s.n)
+	return s, Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Tall: 1 + rnd.Intn(50)}
+}
+
+// TestMul: packed and unpacked operands in both orders, all kinds of blocks and
+// ranges, with and without a tail: the bits are those of one tile after the other.
+func TestMul(t *testing.T) {
+	rnd := rand.New(rand.NewSource(2))
+	for range 400 {
+		for _, level := range isa.Levels() {
+			s, blocks := random(rnd, level)
+			first := s.mul(t, rnd, level, Default)
+			s.check(t, first, s.n)
+			for range 2 {
+				again := s.mul(t, rnd, level, blocks)
+				for i := range first {
+					if math.Float32bits(first[i]) != math.Float32bits(again[i]) {
+						t.Fatalf("%v %dx%dx%d with %+v: %g, not %g", level, s.m, s.n, s.k, blocks, again[i], first[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// doubled is a tail that writes twice the product elsewhere.
+type doubled struct {
+	to   []float32
+	ld   int
+	seen int
+}
+
+func (d *doubled) Block(row, col, rows, cols int, c []float32, ldc int) {
+	for i := range rows {
+		for j := range cols {
+			d.to[(row+i)*d.ld+col+j] = 2 * c[i*ldc+j]
+			d.seen++
+		}
+	}
+}
+
+// mul computes the sample in random ranges, in one of the ways that Mul has, and
+// returns C without gaps.
+func (s sample) mul(t *testing.T, rnd *rand.Rand, level isa.Level, blocks Blocks) []float32 {
+	t.Helper()
+	p := &Product{M: s.m, N: s.n, K: s.k, A: s.a, Matrix: s.b, Blocks: blocks}
+	if rnd.Intn(2) == 0 {
+		p.Panels = s.packed(level)
+	}
+	c := guarded(s.m*s.n, rnd.Intn(4))
+	tail := &doubled{to: make([]float32, s.m*s.n), ld: s.n}
+	way := rnd.Intn(3)
+	if way < 2 {
+		p.C, p.Ldc = c, s.n
+	}
+	if way > 0 {
+		p.Tail = tail
+	}
+	row, col := rnd.Intn(s.m+1), rnd.Intn(s.n/Width(level)+1)*Width(level)
+	var x Scratch
+	x.Mul(level, p, Range{0, row}, Range{0, col})
+	x.Mul(level, p, Range{0, row}, Range{col, s.n})
+	x.Mul(level, p, Range{row, s.m}, Range{0, s.n})
+	if way > 0 {
+		if tail.seen != s.m*s.n {
+			t.Fatalf("the tail saw %d elements of %d", tail.seen, s.m*s.n)
+		}
+		for i, y := range tail.to {
+			if way == 1 && y != 2*c[i] {
+				t.Fatalf("the tail was given %g for %g", y/2, c[i])
+			}
+			c[i] = y / 2
+		}
+	}
+	whole(t, "C", c)
+	return c
+}
+
+// TestLevels: levels with fused products give the same bits.
+func TestLevels(t *testing.T) {
+	rnd := rand.New(rand.NewSource(3))
+	for range 200 {
+		s, blocks := random(rnd, isa.Best())
+		var first []float32
+		for _, level := range isa.Levels()[1:] {
+			c := s.mul(t, rnd, level, blocks)
+			for i := range first {
+				if math.Float32bits(first[i]) != math.Float32bits(c[i]) {
+					t.Fatalf("%v: %g, not %g", level, c[i], first[i])
+				}
+			}
+			first = c
+		}
+		for i := range first {
+			if want := s.fused(i/s.n, i%s.n); math.Float32bits(first[i]) != math.Float32bits(want) {
+				t.Fatalf("element %d is %g, not %g", i, first[i], want)
+			}
+		}
+	}
+}
+
+// fused is an element by fused products, computed exactly: the product of two
+// floats of four bytes fits eight, and the sum is rounded to odd before it is
+// rounded to four.
+func (s sample) fused(i, j int) float32 {
+	var sum float32
+	for q := range s.k {
+		x := float64(s.a.Data[i*s.a.Row+q*s.a.Col]) * float64(s.b.Data[q*s.b.Row+j*s.b.Col])
+		y := float64(sum)
+		z := x + y
+		// What z lacks, by Knuth's two sums.
+		v := z - x
+		lost := (x - (z - v)) + (y - v)
+		if lost != 0 && math.Float64bits(z)&1 == 0 {
+			z = math.Nextafter(z, math.Copysign(math.Inf(1), lost))
+		}
+		sum = float32(z)
+	}
+	return sum
+}
+
+// TestSpecial: zero times infinity is NaN wherever it stands; padding makes none.
+func TestSpecial(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, level := range isa.Levels() {
+		for n := 1; n <= 2*Width(level); n++ {
+			a := []float32{0, 1, inf, 1}
+			b := make([]float32, 2*n)
+			for j := range b {
+				b[j] = 1
+			}
+			b[n-1] = inf // (0, n-1)
+			s := sample{m: 2, n: n, k: 2, a: Matrix{a, 2, 1}, b: Matrix{b, n, 1}}
+			c := make([]float32, 2*n)
+			var x Scratch
+			x.Mul(level, &Product{M: 2, N: n, K: 2, A: s.a, Panels: s.packed(level), C: c, Ldc: n}, Range{0, 2}, Range{0, n})
+			for j := range n {
+				nan, want := c[j] != c[j], float32(1)
+				if nan != (j == n-1) || !nan && c[j] != want || c[n+j] != inf {
+					t.Fatalf("%v: column %d of %d is %g, %g", level, j, n, c[j], c[n+j])
+				}
+			}
+		}
+	}
+}
+
+// TestPack: unpacked, a packed matrix is what it was.
+func TestPack(t *testing.T) {
+	rnd := rand.New(rand.NewSource(4))
+	for range 300 {
+		for _, level := range isa.Levels() {
+			k, n := rnd.Intn(40), 1+rnd.Intn(100)
+			s := sample{n: n, k: k, b: fill(rnd, k, n)}
+			p := s.packed(level)
+			whole(t, "panels", p.Data)
+			back := Matrix{make([]float32, k*n), n, 1}
+			Unpack(level, back, p.Data, k, n)
+			for i := range back.Data {
+				if want := s.b.Data[i/n*s.b.Row+i%n*s.b.Col]; back.Data[i] != want {
+					t.Fatalf("%v %dx%d: element %d comes back as %g, not %g", level, k, n, i, back.Data[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestAligned: a slice of each length begins at a line of the cache.
+func TestAligned(t *testing.T) {
+	for n := range 70 {
+		s := Aligned(n)
+		if len(s) != n || n > 0 && uintptr(unsafe.Pointer(&s[0]))%64 != 0 {
+			t.Fatalf("%d floats begin at %p", len(s), s)
+		}
+	}
+}
+
+// TestFields: the fields of a tile are where the generator believes them to be.
+func TestFields(t *testing.T) {
+	var x tile
+	for i, off := range []uintptr{
+		unsafe.Offsetof(x.a), unsafe.Offsetof(x.b), unsafe.Offsetof(x.c), unsafe.Offsetof(x.row), unsafe.Offsetof(x.step),
+		unsafe.Offsetof(x.line), unsafe.Offsetof(x.panel), unsafe.Offsetof(x.ldc), unsafe.Offsetof(x.k), unsafe.Offsetof(x.n), unsafe.Offsetof(x.add),
+	} {
+		if isa.Has(isa.AVX2) && off != uintptr(8*i) {
+			t.Errorf("field %d lies at %d", i, off)
+		}
+	}
+}
+
+// TestSteady: a product that has run once allocates nothing.
+func TestSteady(t *testing.T) {
+	rnd := rand.New(rand.NewSource(5))
+	for _, level := range isa.Levels() {
+		s := sample{m: 50, n: 300, k: 64}
+		s.a, s.b = fill(rnd, s.m, s.k), fill(rnd, s.k, s.n)
+		x, tail := new(Scratch), &doubled{to: make([]float32, s.m*s.n), ld: s.n}
+		p := &Product{M: s.m, N: s.n, K: s.k, A: s.a, Matrix: s.b, Tail: tail}
+		if n := testing.AllocsPerRun(5, func() { x.Mul(level, p, Range{0, s.m}, Range{0, s.n}) }); n != 0 {
+			t.Errorf("%v: %g allocations", level, n)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package gemm
+
+// Scratch is what one product at a time needs on the way. It grows to what its
+// largest product asks for and is used again; products that run at the same time
+// have one each.
+type Scratch struct {
+	tile    tile
+	block   Block
+	a, b, c []float32
+}
+
+// floats returns the first n floats of a buffer, which is made anew if it is too
+// short; what they hold is not said.
+func floats(buffer *[]float32, n int) []float32 {
+	if len(*buffer) < n {
+		*buffer = Aligned(n)
+	}
+	return (*buffer)[:n]
+}

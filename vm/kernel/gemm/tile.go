@@ -1,0 +1,57 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// A tile is the argument of a kernel: C = A·B or C += A·B, where C has a few rows
+// and as many columns as one or a few panels of B. Distances are in bytes. The
+// generator of the kernels knows the offsets of the fields.
+type tile struct {
+	a, b, c unsafe.Pointer
+	row     int // from one row of A to the next
+	step    int // from one column of A to the next
+	line    int // from one row of a panel to the next
+	panel   int // from one panel to the next
+	ldc     int // from one row of C to the next
+	k       int // products an element
+	n       int // columns of C that exist; the panels have more
+	add     int // 0: begin with zero; 1: with C
+}
+
+const (
+	mostRows   = 12 // of a tile, over all levels
+	mostPanels = 4  // that a tile spans
+)
+
+// A kernel set is what a level has.
+type kernels struct {
+	rows  int // of the largest tile
+	width int // columns of a panel
+	// tiles has the function for tiles of so many rows and panels, where there is
+	// one; for a panel by itself there is one for every number of rows.
+	tiles [mostRows + 1][mostPanels + 1]func(*tile)
+	// turn writes eight rows of src, row bytes apart, as lines of eight floats, line
+	// bytes apart: blocks times eight of them.
+	turn func(dst, src *float32, line, row, blocks int)
+}
+
+// panels is how many panels tiles of so many rows span at most.
+func (k *kernels) panels(rows int) int {
+	for p := mostPanels; p > 1; p-- {
+		if k.tiles[rows][p] != nil {
+			return p
+		}
+	}
+	return 1
+}
+
+// at finds the kernels of a level; the processor must have it.
+func at(level isa.Level) *kernels {
+	if k := levels[level]; k != nil {
+		return k
+	}
+	return &portable
+}
