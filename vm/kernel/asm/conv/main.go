@@ -1,0 +1,278 @@
+// Command conv writes the assembly of package conv.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/npulang/npu/vm/kernel/asm/gen"
+)
+
+func main() {
+	gen.Main("conv",
+		gen.File{Name: "panels", Build: panels},
+		gen.File{Name: "taps", Build: taps},
+	)
+}
+
+// A level is an instruction set: its registers, and how they are cleared.
+type level struct {
+	name  string
+	bytes int // of a register
+	vec   func(*Context) reg.VecVirtual
+	clear func(*Context, reg.VecVirtual)
+}
+
+var levels = []level{
+	{"AVX2", 32,
+		func(c *Context) reg.VecVirtual { return c.YMM() },
+		func(c *Context, r reg.VecVirtual) { c.VXORPS(r, r, r) }},
+	{"AVX512", 64,
+		func(c *Context) reg.VecVirtual { return c.ZMM() },
+		func(c *Context, r reg.VecVirtual) { c.VPXORD(r, r, r) }},
+}
+
+// vecs makes n registers.
+func (l level) vecs(c *Context, n int) []reg.VecVirtual {
+	rs := make([]reg.VecVirtual, n)
+	for i := range rs {
+		rs[i] = l.vec(c)
+	}
+	return rs
+}
+
+// begin opens a function.
+func begin(c *Context, name, signature, doc string) {
+	c.Function(name)
+	c.Pragma("noescape")
+	c.SignatureExpr(signature)
+	c.Doc(name + " " + doc)
+}
+
+// end leaves it.
+func end(c *Context) {
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// arg loads an argument that is a pointer or an int.
+func arg(c *Context, name string) reg.GPVirtual {
+	r := c.GP64()
+	c.Load(c.Param(name), r)
+	return r
+}
+
+// panels writes what lays out eight columns of a panel of places.
+func panels(c *Context) {
+	const doc = "writes n rows of eight places, step bytes apart: row k is what the places see behind offsets[k] bytes"
+	each := func(name, params, doc string, load func() func(offset reg.GPVirtual, to reg.VecVirtual)) {
+		begin(c, name, "func(dst *float32, step int, offsets *int, n int, "+params+")", doc)
+		dst, step, offsets, n := arg(c, "dst"), arg(c, "step"), arg(c, "offsets"), arg(c, "n")
+		row := load()
+		offset, value := c.GP64(), c.YMM()
+		c.TESTQ(n, n)
+		c.JE(LabelRef("done"))
+		c.Label("row")
+		c.MOVQ(Mem{Base: offsets}, offset)
+		row(offset, value)
+		c.VMOVUPS(value, Mem{Base: dst})
+		c.ADDQ(Imm(8), offsets)
+		c.ADDQ(step, dst)
+		c.DECQ(n)
+		c.JNE(LabelRef("row"))
+		c.Label("done")
+		end(c)
+	}
+	each("panelRunAVX2", "src *float32", doc+" of src. The places are neighbours.",
+		func() func(reg.GPVirtual, reg.VecVirtual) {
+			src := arg(c, "src")
+			return func(offset reg.GPVirtual, to reg.VecVirtual) {
+				c.VMOVUPS(Mem{Base: src, Index: offset, Scale: 1}, to)
+			}
+		})
+	each("panelPairAVX2", "src *float32, a, b int, masks *[16]int32", doc+
+		" of src. The places are neighbours of two kinds: those that the first eight masks choose lie a bytes on, those that the last eight choose b bytes; the others are 0.",
+		func() func(reg.GPVirtual, reg.VecVirtual) {
+			src, a, b, masks := arg(c, "src"), arg(c, "a"), arg(c, "b"), arg(c, "masks")
+			first, second := c.GP64(), c.GP64()
+			c.LEAQ(Mem{Base: src, Index: a, Scale: 1}, first)
+			c.LEAQ(Mem{Base: src, Index: b, Scale: 1}, second)
+			maskA, maskB, other := c.YMM(), c.YMM(), c.YMM()
+			c.VMOVUPS(Mem{Base: masks}, maskA)
+			c.VMOVUPS(Mem{Base: masks, Disp: 32}, maskB)
+			return func(offset reg.GPVirtual, to reg.VecVirtual) {
+				c.VMASKMOVPS(Mem{Base: first, Index: offset, Scale: 1}, maskA, to)
+				c.VMASKMOVPS(Mem{Base: second, Index: offset, Scale: 1}, maskB, other)
+				c.VORPS(other, to, to)
+			}
+		})
+	each("panelEachAVX2", "src *float32, places *[8]int32, masks *[16]int32", doc+
+		" of src. Each place that the first eight masks choose lies by itself, its number of floats on; the others are 0.",
+		func() func(reg.GPVirtual, reg.VecVirtual) {
+			src, places, masks := arg(c, "src"), arg(c, "places"), arg(c, "masks")
+			index, mask, chosen, at := c.YMM(), c.YMM(), c.YMM(), c.GP64()
+			c.VMOVUPS(Mem{Base: places}, index)
+			c.VMOVUPS(Mem{Base: masks}, chosen)
+			return func(offset reg.GPVirtual, to reg.VecVirtual) {
+				c.LEAQ(Mem{Base: src, Index: offset, Scale: 1}, at)
+				c.VMOVUPS(chosen, mask)
+				c.VXORPS(to, to, to)
+				c.VGATHERDPS(mask, Mem{Base: at, Index: index, Scale: 4}, to)
+			}
+		})
+	evens(c)
+}
+
+// evens writes the copy of every other element.
+func evens(c *Context) {
+	begin(c, "evensAVX2", "func(dst, src *float32, n int)",
+		"copies every other one of 16*n floats of src, from the first on, into 8*n of dst.")
+	dst, src, n := arg(c, "dst"), arg(c, "src"), arg(c, "n")
+	a, b := c.YMM(), c.YMM()
+	c.TESTQ(n, n)
+	c.JE(LabelRef("done"))
+	c.Label("next")
+	c.VMOVUPS(Mem{Base: src}, a)
+	c.VMOVUPS(Mem{Base: src, Disp: 32}, b)
+	c.VSHUFPS(Imm(0b10_00_10_00), b, a, a)
+	c.VPERMPD(Imm(0b11_01_10_00), a, a)
+	c.VMOVUPS(a, Mem{Base: dst})
+	c.ADDQ(Imm(64), src)
+	c.ADDQ(Imm(32), dst)
+	c.DECQ(n)
+	c.JNE(LabelRef("next"))
+	c.Label("done")
+	end(c)
+}
+
+// A fold is how taps come together.
+type fold struct {
+	name, params, doc string
+	begin             func(c *Context, l level) // loads the further arguments
+	clear             func(c *Context, l level, acc reg.VecVirtual)
+	tap               func(c *Context, l level, t reg.GPVirtual) // before the vectors of a tap
+	step              func(c *Context, l level, from Mem, acc reg.VecVirtual)
+}
+
+// block is how many registers of places are under way at a time: twice the latency
+// of a sum, for two units.
+const block = 8
+
+func taps(c *Context) {
+	for _, l := range levels {
+		tapProducts(c, l)
+		tapSums(c, l)
+		tapMost(c, l)
+	}
+}
+
+func tapProducts(c *Context, l level) {
+	var w reg.GPVirtual
+	var value reg.VecVirtual
+	fold{
+		name: "tapProducts", params: ", w *float32", doc: "the sum of the products of each tap and its w, by one FMA each, in order",
+		begin: func(c *Context, l level) { w, value = arg(c, "w"), l.vec(c) },
+		clear: func(c *Context, l level, acc reg.VecVirtual) { l.clear(c, acc) },
+		tap: func(c *Context, l level, t reg.GPVirtual) {
+			c.VBROADCASTSS(Mem{Base: w, Index: t, Scale: 4}, value)
+		},
+		step: func(c *Context, l level, from Mem, acc reg.VecVirtual) { c.VFMADD231PS(from, value, acc) },
+	}.write(c, l)
+}
+
+func tapSums(c *Context, l level) {
+	fold{
+		name: "tapSums", doc: "the sum of the taps, in order",
+		begin: func(c *Context, l level) {},
+		clear: func(c *Context, l level, acc reg.VecVirtual) { l.clear(c, acc) },
+		tap:   func(*Context, level, reg.GPVirtual) {},
+		step:  func(c *Context, l level, from Mem, acc reg.VecVirtual) { c.VADDPS(from, acc, acc) },
+	}.write(c, l)
+}
+
+// tapMost is by VMAXPS, which gives its second source if one is NaN or both are
+// zeros. So the larger of both orders is right but for NaN, if the signs of zeros
+// are and-ed: 0 is larger than -0.
+func tapMost(c *Context, l level) {
+	var lowest, other, value, nan reg.VecVirtual
+	f := fold{
+		name: "tapMost", params: ", lowest *float32", doc: "the largest of the taps and lowest, NaN if one is",
+		begin: func(c *Context, l level) {
+			at := arg(c, "lowest")
+			lowest, other, value, nan = l.vec(c), l.vec(c), l.vec(c), l.vec(c)
+			c.VBROADCASTSS(Mem{Base: at}, lowest)
+		},
+		clear: func(c *Context, l level, acc reg.VecVirtual) { c.VMOVAPS(lowest, acc) },
+		tap:   func(*Context, level, reg.GPVirtual) {},
+	}
+	f.step = func(c *Context, l level, from Mem, acc reg.VecVirtual) {
+		c.VMOVUPS(from, value)
+		if l.bytes == 64 {
+			k := c.K()
+			c.VCMPPS(Imm(3), value, acc, k)
+			c.VMAXPS(acc, value, other)
+			c.VMAXPS(value, acc, acc)
+			c.VANDPS(other, acc, acc)
+			// All ones is a NaN.
+			c.VPTERNLOGD(Imm(0xff), acc, acc, k, acc)
+			return
+		}
+		c.VCMPPS(Imm(3), value, acc, nan)
+		c.VMAXPS(acc, value, other)
+		c.VMAXPS(value, acc, acc)
+		c.VANDPS(other, acc, acc)
+		c.VORPS(nan, acc, acc)
+	}
+	f.write(c, l)
+}
+
+// write is the function that folds the taps of n registers of places.
+func (f fold) write(c *Context, l level) {
+	begin(c, f.name+l.name, "func(dst, src *float32, n int, offsets *int, taps int"+f.params+")",
+		fmt.Sprintf("writes n times %d floats of dst: %s. Tap t of a place lies offsets[t] bytes behind the place in src.", l.bytes/4, f.doc))
+	dst, src, n, offsets, taps := arg(c, "dst"), arg(c, "src"), arg(c, "n"), arg(c, "offsets"), arg(c, "taps")
+	f.begin(c, l)
+	sums := l.vecs(c, block)
+	t, offset := c.GP64(), c.GP64()
+	part := func(label string, wide int) {
+		for _, s := range sums[:wide] {
+			f.clear(c, l, s)
+		}
+		c.XORQ(t, t)
+		c.TESTQ(taps, taps)
+		c.JE(LabelRef(label + "_store"))
+		c.Label(label + "_tap")
+		c.MOVQ(Mem{Base: offsets, Index: t, Scale: 8}, offset)
+		f.tap(c, l, t)
+		for v, s := range sums[:wide] {
+			f.step(c, l, Mem{Base: src, Index: offset, Scale: 1, Disp: v * l.bytes}, s)
+		}
+		c.INCQ(t)
+		c.CMPQ(t, taps)
+		c.JLT(LabelRef(label + "_tap"))
+		c.Label(label + "_store")
+		for v, s := range sums[:wide] {
+			c.VMOVUPS(s, Mem{Base: dst, Disp: v * l.bytes})
+		}
+		c.ADDQ(U32(wide*l.bytes), src)
+		c.ADDQ(U32(wide*l.bytes), dst)
+	}
+	c.SUBQ(Imm(block), n)
+	c.JLT(LabelRef("few"))
+	c.Label("many")
+	part("many", block)
+	c.SUBQ(Imm(block), n)
+	c.JGE(LabelRef("many"))
+	c.Label("few")
+	c.ADDQ(Imm(block), n)
+	c.JE(LabelRef("done"))
+	c.Label("single")
+	part("single", 1)
+	c.DECQ(n)
+	c.JNE(LabelRef("single"))
+	c.Label("done")
+	end(c)
+}

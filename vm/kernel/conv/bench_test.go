@@ -1,0 +1,79 @@
+package conv_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/npulang/npu/vm/kernel/conv"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/peak"
+)
+
+func square(images, groups, channels, filters, in, size, step, pad int) conv.Shape {
+	a := axis(in, size, step, 1, pad, pad)
+	return conv.Shape{Images: images, Groups: groups, Channels: channels, Filters: filters, Axes: []conv.Axis{a, a}}
+}
+
+// layers are those of ResNet-18 at 224x224, and some of other networks.
+var layers = []struct {
+	name string
+	conv.Shape
+}{
+	{"stem7x7", square(1, 1, 3, 64, 224, 7, 2, 3)},
+	{"56x56x64", square(1, 1, 64, 64, 56, 3, 1, 1)},
+	{"down28", square(1, 1, 64, 128, 56, 3, 2, 1)},
+	{"skip28", square(1, 1, 64, 128, 56, 1, 2, 0)},
+	{"28x28x128", square(1, 1, 128, 128, 28, 3, 1, 1)},
+	{"down14", square(1, 1, 128, 256, 28, 3, 2, 1)},
+	{"14x14x256", square(1, 1, 256, 256, 14, 3, 1, 1)},
+	{"down7", square(1, 1, 256, 512, 14, 3, 2, 1)},
+	{"7x7x512", square(1, 1, 512, 512, 7, 3, 1, 1)},
+	{"1x1/56x56x64x256", square(1, 1, 64, 256, 56, 1, 1, 0)},
+	{"1x1/14x14x1024x256", square(1, 1, 1024, 256, 14, 1, 1, 0)},
+	{"3x3/224x224x3x16", square(1, 1, 3, 16, 224, 3, 2, 1)},
+}
+
+// share reports the rate of run beside that of the peak, both the best of many runs
+// in turns, in the thread's own time.
+func share(b *testing.B, level isa.Level, flops float64, run func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	least := time.Duration(1 << 62)
+	top := 0.0
+	for b.Loop() {
+		start := now()
+		run()
+		least = min(least, now()-start)
+		top = max(top, peak.FMA(level))
+	}
+	rate := flops / float64(least)
+	b.ReportMetric(rate, "GFLOP/s")
+	b.ReportMetric(100*rate/top, "%peak")
+	b.ReportMetric(float64(least)/1e3, "µs-best")
+}
+
+func BenchmarkDense(b *testing.B) {
+	for _, l := range layers {
+		b.Run(l.name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			nx, nw, size := count(l.Shape)
+			x, w := floats(r, nx), floats(r, nw)
+			d := conv.NewDense(isa.Best(), l.Shape, true)
+			packed := make([]float32, d.Packed())
+			d.Pack(packed, w)
+			work := conv.Work{Room: make([]float32, d.Room()), Gemm: new(gemm.Scratch)}
+			y := make([]float32, l.Images*l.Groups*l.Filters*size)
+			flops := 2 * float64(len(y)) * float64(nw) / float64(l.Groups*l.Filters)
+			share(b, isa.Best(), flops, func() {
+				for u := range d.Units() {
+					tile := d.Compute(&work, u, x, packed)
+					tile.Store(y, l.Groups*l.Filters, size)
+				}
+			})
+			b.ReportMetric(float64(d.Units()), "units")
+		})
+	}
+}

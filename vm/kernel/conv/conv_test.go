@@ -1,0 +1,201 @@
+package conv_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/npulang/npu/vm/kernel/conv"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// plain is the definition: sums of float64 and of magnitudes, place by place.
+func plain(s conv.Shape, x, w []float32) (sums, sizes []float64) {
+	in, out, size := 1, 1, 1
+	for _, a := range s.Axes {
+		in, out, size = in*a.In, out*a.Out, size*a.Size
+	}
+	for i := range s.Images {
+		for f := range s.Groups * s.Filters {
+			g := f / s.Filters
+			for p := range out {
+				var sum, mag float64
+				for c := range s.Channels {
+					channel := x[((i*s.Groups+g)*s.Channels+c)*in:][:in]
+					for t := range size {
+						v := 0.0
+						if at := seen(s.Axes, p, t); at >= 0 {
+							v = float64(channel[at])
+						}
+						v *= float64(w[(f*s.Channels+c)*size+t])
+						sum, mag = sum+v, mag+math.Abs(v)
+					}
+				}
+				sums, sizes = append(sums, sum), append(sizes, mag)
+			}
+		}
+	}
+	return sums, sizes
+}
+
+// seen is which element of a channel place p sees by tap t, -1 for padding.
+func seen(axes []conv.Axis, p, t int) int {
+	at, stride := 0, 1
+	for i := len(axes) - 1; i >= 0; i-- {
+		a := axes[i]
+		q := p%a.Out*a.Step + t%a.Size*a.Spread - a.Before
+		if q < 0 || q >= a.In {
+			return -1
+		}
+		at, stride = at+q*stride, stride*a.In
+		p, t = p/a.Out, t/a.Size
+	}
+	return at
+}
+
+func axis(in, size, step, spread, before, behind int) conv.Axis {
+	return conv.Axis{In: in, Out: (in+before+behind-(size-1)*spread-1)/step + 1, Size: size, Step: step, Spread: spread, Before: before, Behind: behind}
+}
+
+// randomAxis is an axis on which the window has a place.
+func randomAxis(r *rand.Rand, most int) conv.Axis {
+	for {
+		a := axis(1+r.IntN(most), 1+r.IntN(4), 1+r.IntN(3), 1+r.IntN(2), r.IntN(4), r.IntN(4))
+		if r.IntN(3) == 0 {
+			a = axis(a.In, a.Size, 1, 1, 0, 0)
+		}
+		if a.In+a.Before+a.Behind >= (a.Size-1)*a.Spread+1 && a.Out > 0 {
+			return a
+		}
+	}
+}
+
+func randomShape(r *rand.Rand, filters, channels int) conv.Shape {
+	s := conv.Shape{Images: 1 + r.IntN(2), Groups: 1 + r.IntN(3), Channels: 1 + r.IntN(channels), Filters: 1 + r.IntN(filters)}
+	most := [...]int{0, 900, 30, 8, 4}
+	n := 1 + r.IntN(4)
+	for range n {
+		s.Axes = append(s.Axes, randomAxis(r, most[n]))
+	}
+	return s
+}
+
+func count(s conv.Shape) (x, w, channel int) {
+	in, size, out := 1, 1, 1
+	for _, a := range s.Axes {
+		in, size, out = in*a.In, size*a.Size, out*a.Out
+	}
+	return s.Images * s.Groups * s.Channels * in, s.Groups * s.Filters * s.Channels * size, out
+}
+
+func floats(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// guarded is n floats with others around them that must stay.
+func guarded(n int) (x []float32, check func(*testing.T)) {
+	const around = 32
+	all := make([]float32, n+2*around)
+	for i := range all {
+		all[i] = -12345
+	}
+	return all[around : around+n : around+n], func(t *testing.T) {
+		t.Helper()
+		for i, v := range all {
+			if (i < around || i >= around+n) && v != -12345 {
+				t.Fatalf("element %d of %d was written", i-around, n)
+			}
+		}
+	}
+}
+
+// A kernel is what Dense and Thin have in common.
+type kernel interface {
+	Divide(parts int) int
+	Units() int
+	Room() int
+	Compute(w *conv.Work, u int, x, filters []float32) conv.Tile
+}
+
+func dense(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
+	d := conv.NewDense(level, s, true)
+	packed := make([]float32, d.Packed())
+	d.Pack(packed, w)
+	return d, packed
+}
+
+func inPlace(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
+	return conv.NewDense(level, s, false), w
+}
+
+func thin(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
+	return conv.NewThin(level, s), w
+}
+
+func compute(t *testing.T, d kernel, s conv.Shape, parts int, x, packed []float32) []float32 {
+	t.Helper()
+	parts = d.Divide(parts)
+	_, _, size := count(s)
+	y := make([]float32, s.Images*s.Groups*s.Filters*size)
+	for i := range y {
+		y[i] = float32(math.NaN())
+	}
+	for part := range parts {
+		room, check := guarded(d.Room())
+		work := conv.Work{Room: room, Gemm: new(gemm.Scratch)}
+		for u := range d.Units() {
+			if u%parts != part {
+				continue
+			}
+			tile := d.Compute(&work, u, x, packed)
+			tile.Store(y, s.Groups*s.Filters, size)
+		}
+		check(t)
+	}
+	return y
+}
+
+func TestDense(t *testing.T) { testKernel(t, dense, 90, 5) }
+
+func TestDenseInPlace(t *testing.T) { testKernel(t, inPlace, 40, 3) }
+
+func TestThin(t *testing.T) { testKernel(t, thin, 3, 2) }
+
+func testKernel(t *testing.T, make func(isa.Level, conv.Shape, []float32) (kernel, []float32), filters, channels int) {
+	t.Helper()
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		s := randomShape(r, filters, channels)
+		nx, nw, _ := count(s)
+		x, w := floats(r, nx), floats(r, nw)
+		sums, sizes := plain(s, x, w)
+		var first []float32
+		for _, level := range isa.Levels() {
+			k, packed := make(level, s, w)
+			for _, parts := range []int{1, 2, 5} {
+				y := compute(t, k, s, parts, x, packed)
+				for i, v := range y {
+					if !(math.Abs(float64(v)-sums[i]) <= 0x1p-23*sizes[i]*float64(nw)) {
+						t.Fatalf("%v, %v in %d parts: element %d is %g, not %g", s, level, parts, i, v, sums[i])
+					}
+				}
+				if level == isa.Portable {
+					continue
+				}
+				if first == nil {
+					first = y
+				}
+				for i := range y {
+					if math.Float32bits(y[i]) != math.Float32bits(first[i]) {
+						t.Fatalf("%v, %v in %d parts: element %d is %x, not %x", s, level, parts, i, y[i], first[i])
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package conv
+
+import (
+	"github.com/npulang/npu/vm/kernel/gemm"
+)
+
+// A Work is what one part keeps between units.
+type Work struct {
+	Room []float32     // scratch memory: as much as the kernel's Room says
+	Gemm *gemm.Scratch // of products
+
+	staged Block // whose planes lie in the stage
+	holds  bool  // whether any do
+}
+
+// Compute computes unit number u. packed is what Pack has made, or w where Layout is
+// empty. The tile is good until the next unit.
+func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
+	b := d.grid.block(u)
+	room := w.Room
+	stage, room := room[:d.room.stage], room[d.room.stage:]
+	panel, room := room[:d.room.panel], room[d.room.panel:]
+	tile, sums := room[:d.room.tile], room[d.room.tile:]
+	octets := d.whole
+	if b.places() != d.grid.rows.each*d.grid.cols.each {
+		octets = d.rest
+	}
+	p := pass{d, w, b, octets, d.source(w, &b, stage, x), panel, tile, packed}
+	switch {
+	case d.depth == 0:
+		clear(tile)
+	case d.turned:
+		p.turned(sums)
+	default:
+		p.upright()
+	}
+	return Tile{
+		Image: b.image, Channel: b.group*d.Filters + b.first, Channels: b.last - b.first,
+		Place: (b.slice*d.geo.rows.Out+b.row)*d.geo.cols.Out + b.col, Places: b.places(),
+		Data: tile, Ld: d.ld,
+	}
+}
+
+// source is what the places of a block see: x from the first one on, or what is
+// staged of it.
+func (d *Dense) source(w *Work, b *Block, stage, x []float32) *float32 {
+	if d.depth == 0 {
+		return nil
+	}
+	channel := d.geo.planes * d.geo.inputs()
+	x = x[(b.image*d.Groups+b.group)*d.Channels*channel:]
+	if d.direct {
+		return &x[b.row*d.geo.cols.In+b.col]
+	}
+	if !w.holds || !sameInput(&w.staged, b) {
+		d.fill(b, stage, x)
+		w.staged, w.holds = *b, true
+	}
+	return &stage[0]
+}
+
+// sameInput reports whether two blocks differ in filters only.
+func sameInput(a, b *Block) bool {
+	c := *a
+	c.first, c.last = b.first, b.last
+	return c == *b
+}
+
+// fill stages all planes of a block's group.
+func (d *Dense) fill(b *Block, stage, x []float32) {
+	size, channel := d.geo.inputs(), d.geo.planes*d.geo.inputs()
+	for c := range d.Channels {
+		for t, plane := range d.sources[b.slice*d.geo.outerTaps:][:d.geo.outerTaps] {
+			var from []float32
+			if plane >= 0 {
+				from = x[c*channel+plane*size:][:size]
+			}
+			d.stage.put(stage[(c*d.geo.outerTaps+t)*d.stage.channel:], from, b)
+		}
+	}
+}
+
+// A pass is the computation of a block.
+type pass struct {
+	*Dense
+	w                   *Work
+	b                   Block
+	octets              []octet
+	src                 *float32
+	panel, tile, packed []float32
+}
+
+// upright goes through k in steps that a panel holds, and in each through the places
+// panel by panel.
+func (p *pass) upright() {
+	places, width := p.b.places(), p.wide()
+	first := (p.b.group*p.Filters + p.b.first) * p.depth
+	block := gemm.Block{
+		M: p.b.last - p.b.first, Ldc: p.ld,
+		B: gemm.Panels{Data: p.panel, Panel: gemm.Width(p.level), Line: width},
+	}
+	for k := 0; k < p.depth; k += p.deep {
+		block.K, block.Add = min(p.deep, p.depth-k), k > 0
+		block.A = gemm.Matrix{Data: p.packed[first+k:], Row: p.depth, Col: 1}
+		for at := 0; at < places; at += width {
+			block.N = min(width, places-at)
+			p.layOut(at, block.N, width, k, block.K)
+			block.C = p.tile[at:]
+			p.w.Gemm.Run(p.level, &block)
+		}
+	}
+}
+
+// turned lays out all places of each step of k, and turns the sums back at the end.
+func (p *pass) turned(sums []float32) {
+	places, width := p.b.places(), gemm.Width(p.level)
+	filters := p.b.last - p.b.first
+	ld := spaced(roundUp(p.grid.filters.each, 16))
+	panels := gemm.PackedPanels(p.level, p.packed[p.b.group*p.packedGroup():][:p.packedGroup()], p.depth)
+	block := gemm.Block{
+		M: places, N: filters, C: sums, Ldc: ld,
+		A: gemm.Matrix{Data: p.panel, Row: 1, Col: p.ld},
+	}
+	for k := 0; k < p.depth; k += p.deep {
+		block.K, block.Add = min(p.deep, p.depth-k), k > 0
+		p.layOut(0, places, p.ld, k, block.K)
+		block.B = panels.From(p.b.first/width, k)
+		p.w.Gemm.Run(p.level, &block)
+	}
+	turnBack(p.tile, p.ld, sums, ld, places, filters)
+}
+
+// layOut lays out n steps of k, line floats apart, for some places of the block.
+// What belongs to no place keeps what is there.
+func (p *pass) layOut(at, places, line, k, n int) {
+	offsets := p.offsets[k : k+n]
+	for i := 0; i < places; i += 8 {
+		p.octets[(at+i)/8].put(p.fast, &p.panel[i], 4*line, offsets, p.src)
+	}
+}
+
+// turnBack writes sums [places][filters] as rows of places.
+func turnBack(dst []float32, ld int, sums []float32, from, places, filters int) {
+	for f := 0; f < filters; f += 4 {
+		n := min(4, filters-f)
+		for p := range places {
+			for i, v := range sums[p*from+f:][:n] {
+				dst[(f+i)*ld+p] = v
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package conv
+
+import "github.com/npulang/npu/vm/kernel/gemm"
+
+// How convolutions are cut into units. A unit should have so many places that its
+// filters are read seldom, so few that its sums stay in the second-level cache, and
+// there should be as much for each part. Whatever is chosen, the bits are the same.
+
+// Costs in cycles of one core with two units for eight FMA, measured.
+const (
+	stageCost = 0.8  // to stage a float
+	layCost   = 0.2  // to lay out a float in a panel
+	storeCost = 0.7  // to leave a sum and store it
+	turnCost  = 16.0 // to turn a sum back, in steps of k
+	readCost  = 0.3  // to read a float of filters that the second-level cache does not hold
+	unitCost  = 400  // of each unit
+)
+
+// Sizes in floats.
+const (
+	tileRoom   = 96 << 10  // of a tile: 384 KB of a second-level cache
+	stageRoom  = 256 << 10 // that are staged
+	keptRoom   = 128 << 10 // filters that the second-level cache keeps
+	mostCols   = 384       // places of a block that is a part of a row
+	mostPlaces = 640
+)
+
+// Divide cuts the convolution for a number of parts, and returns how many there are
+// to be: fewer if there is not enough work.
+func (d *Dense) Divide(parts int) int {
+	best, least := grid{}, 0.0
+	d.each(parts, func(g grid) {
+		if c := d.cost(&g, parts); best.images == 0 || c < least {
+			best, least = g, c
+		}
+	})
+	d.grid = best
+	d.lay()
+	return max(1, min(parts, d.Units()))
+}
+
+// each calls f with the grids that come into question.
+func (d *Dense) each(parts int, f func(grid)) {
+	unit := d.unit()
+	pieces := max((d.Filters+unit-1)/unit, 1)
+	rows, cols := max(d.geo.rows.Out, 1), max(d.geo.cols.Out, 1)
+	g := grid{images: max(d.Images, 1), groups: max(d.Groups, 1), slices: max(d.geo.slices, 1)}
+	least := (d.Filters*64 + tileRoom - 1) / tileRoom
+	for n := max(1, least); n <= min(pieces, least+4*parts); n++ {
+		g.filters = cut{max(d.Filters, 1), evenly(pieces, n).each * unit}
+		if cols > mostCols {
+			g.rows = cut{rows, 1}
+			for width := 64; width <= mostCols; width += 32 {
+				g.cols = cut{cols, width}
+				f(g)
+			}
+			continue
+		}
+		g.cols = cut{cols, cols}
+		for each := range rows {
+			if g.rows = (cut{rows, each + 1}); each > 0 && (each+1)*cols > mostPlaces {
+				break
+			}
+			f(g)
+		}
+	}
+}
+
+// unit is how many filters are kept together.
+func (d *Dense) unit() int {
+	if d.turned {
+		return gemm.Width(d.level)
+	}
+	return gemm.Rows(d.level)
+}
+
+// cost is about how many cycles the slowest part takes.
+func (d *Dense) cost(g *grid, parts int) float64 {
+	rows, cols := g.rows.each, g.cols.each
+	filters, places := min(g.filters.each, max(d.Filters, 1)), rows*cols
+	wide, high := roundUp(places, gemm.Width(d.level)), filters
+	if d.turned {
+		wide, high = roundUp(filters, gemm.Width(d.level)), max(places, 4)
+	}
+	k := float64(d.depth)
+	c := unitCost + float64(places)*k*layCost + float64(wide)*float64(high)*k/16 + float64(places)*float64(filters)*storeCost
+	if !d.direct {
+		s := newStage(d.sides, rows, cols, 0, d.fast)
+		staged := d.Channels * d.geo.outerTaps * s.channel
+		c += float64(staged) * stageCost
+		if staged > stageRoom {
+			c += float64(staged)
+		}
+	}
+	if d.Filters*d.depth > keptRoom {
+		c += float64(filters) * k * readCost
+	}
+	if filters*places > tileRoom {
+		c *= 2
+	}
+	units := g.units()
+	if units/parts > 4 {
+		// Most parts have blocks that are not whole.
+		c *= float64(g.rows.n*g.cols.n) / float64(g.rows.parts()*g.cols.parts()*rows*cols)
+	}
+	return c * float64((units+parts-1)/parts)
+}

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package conv
+
+import "github.com/npulang/npu/vm/kernel/isa"
+
+var byLevel map[isa.Level]*kernels

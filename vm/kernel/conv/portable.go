@@ -1,0 +1,86 @@
+package conv
+
+import "unsafe"
+
+var portable = kernels{
+	lanes: 8, depth: 320,
+	run: runGo, pair: pairGo, each: eachGo,
+	products: productsGo, sums: sumsGo, most: mostGo,
+}
+
+// at is element i of the floats from p on.
+func at(p *float32, i int) *float32 {
+	return (*float32)(unsafe.Add(unsafe.Pointer(p), i*4))
+}
+
+// behind is the float that lies n bytes behind p.
+func behind(p *float32, n int) *float32 {
+	return (*float32)(unsafe.Add(unsafe.Pointer(p), n))
+}
+
+func runGo(dst *float32, step int, offsets *int, n int, src *float32) {
+	for k, offset := range unsafe.Slice(offsets, n) {
+		*(*[8]float32)(unsafe.Pointer(behind(dst, k*step))) = *(*[8]float32)(unsafe.Pointer(behind(src, offset)))
+	}
+}
+
+func pairGo(dst *float32, step int, offsets *int, n int, src *float32, a, b int, masks *[16]int32) {
+	for k, offset := range unsafe.Slice(offsets, n) {
+		to := (*[8]float32)(unsafe.Pointer(behind(dst, k*step)))
+		for i := range to {
+			switch {
+			case masks[i] != 0:
+				to[i] = *behind(src, offset+a+4*i)
+			case masks[8+i] != 0:
+				to[i] = *behind(src, offset+b+4*i)
+			default:
+				to[i] = 0
+			}
+		}
+	}
+}
+
+func eachGo(dst *float32, step int, offsets *int, n int, src *float32, places *[8]int32, masks *[16]int32) {
+	for k, offset := range unsafe.Slice(offsets, n) {
+		to := (*[8]float32)(unsafe.Pointer(behind(dst, k*step)))
+		for i := range to {
+			to[i] = 0
+			if masks[i] != 0 {
+				to[i] = *at(behind(src, offset), int(places[i]))
+			}
+		}
+	}
+}
+
+func productsGo(dst, src *float32, n int, offsets *int, taps int, w *float32) {
+	to := unsafe.Slice(dst, 8*n)
+	clear(to)
+	for t, offset := range unsafe.Slice(offsets, taps) {
+		v := *at(w, t)
+		for i, x := range unsafe.Slice(behind(src, offset), len(to)) {
+			to[i] += float32(v * x)
+		}
+	}
+}
+
+func sumsGo(dst, src *float32, n int, offsets *int, taps int) {
+	to := unsafe.Slice(dst, 8*n)
+	clear(to)
+	for _, offset := range unsafe.Slice(offsets, taps) {
+		for i, x := range unsafe.Slice(behind(src, offset), len(to)) {
+			to[i] += x
+		}
+	}
+}
+
+func mostGo(dst, src *float32, n int, offsets *int, taps int, lowest *float32) {
+	to := unsafe.Slice(dst, 8*n)
+	for i := range to {
+		to[i] = *lowest
+	}
+	for _, offset := range unsafe.Slice(offsets, taps) {
+		for i, x := range unsafe.Slice(behind(src, offset), len(to)) {
+			to[i] = max(to[i], x)
+		}
+	}
+}
