@@ -63,6 +63,9 @@ func load(src Source, opts Options) (*compilation, error) {
 	}
 	c := &compilation{opts: opts, text: t, unproved: map[*Rule]bool{}}
 	err = c.opts.CheckPlanning()
+	if err == nil {
+		err = c.opts.CheckKernels()
+	}
 	if err == nil && t.file != nil {
 		c.replanned, err = c.opts.replan(t.file)
 		err = inFile(t.name, err)

@@ -27,6 +27,7 @@ func CrossCheck(src Source, opts Options, seed uint64, plans ...Options) error {
 		return err
 	}
 	c.opts.Verify = true
+	c.opts.Kernels = KernelsReference
 	g, err := c.pick()
 	if err != nil {
 		return err
@@ -50,7 +51,39 @@ func CrossCheck(src Source, opts Options, seed uint64, plans ...Options) error {
 	if err := p.checkResults(g.Func, args, got, gotErr); err != nil {
 		return err
 	}
-	return p.comparePlans(args, got, gotErr, plans)
+	if err := p.comparePlans(args, got, gotErr, plans); err != nil {
+		return err
+	}
+	for _, kernels := range []Kernels{KernelsFast, KernelsGeneric} {
+		if err := p.checkKernels(kernels, args, gotErr, plans); err != nil {
+			return fmt.Errorf("%s kernels: %w", kernels, err)
+		}
+	}
+	return nil
+}
+
+// checkKernels runs a program by other kernels than the reference, each of which
+// is held against the operators' evaluations, and then as plans say, whose results
+// are the same.
+func (p *Program) checkKernels(kernels Kernels, args []*Tensor, wantErr error, plans []Options) error {
+	q := p.of(&optimised{p.fn, p.within, p.record})
+	q.opts.Kernels = kernels
+	q.plans.check = func(d vm.Difference) error {
+		if differ := d.Difference(); differ != nil {
+			return d
+		}
+		return nil
+	}
+	if _, err := q.runOnce(args); (err == nil) != (wantErr == nil) {
+		return fmt.Errorf("a checked run ends with %v, that of the reference with %v", err, wantErr)
+	}
+	r := p.of(&optimised{p.fn, p.within, p.record})
+	r.opts.Kernels = kernels
+	got, gotErr := r.runOnce(args)
+	if (gotErr == nil) != (wantErr == nil) {
+		return fmt.Errorf("the run ends with %v, that of the reference with %v", gotErr, wantErr)
+	}
+	return r.comparePlans(args, got, gotErr, plans)
 }
 
 // comparePlans holds what the program computes against what it does in other plans.

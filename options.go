@@ -59,6 +59,11 @@ type Options struct {
 	// a symbol that Dims does not name as its bound.
 	MaxDims map[string]int64
 
+	// Kernels say which code runs the tasks. ISA names the instruction set of fast
+	// ones, among those of ISAs; empty or "auto": the best.
+	Kernels Kernels
+	ISA     string
+
 	// Passes, if not nil, are the passes to run, in this order, instead of those
 	// of the level; After is the last one to run; after Fuel rewrites, if it is not
 	// 0, the rest of the graph stays as it is, and a negative Fuel allows none.

@@ -12,6 +12,7 @@ import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 const (
@@ -29,6 +30,10 @@ type planCache struct {
 	memory  vm.Memory
 	workers *vm.Workers // nil before there is a plan
 	poison  bool        // memory that is not in use is filled with NaN
+	check   func(vm.Difference) error
+
+	once    sync.Once
+	kernels kernel.Options // of all machines, which share packed weights
 
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
@@ -261,7 +266,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // plan makes the machine for a binding: from the bytecode of a compiled file
 // where there is one, else by lowering.
 func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
-	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(), Poison: p.plans.poison}
+	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(), Poison: p.plans.poison, Check: p.plans.check, Kernels: p.kernels()}
 	code := p.compiled
 	if code == nil {
 		var err error
@@ -270,6 +275,12 @@ func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
 		}
 	}
 	return vm.Load(code, p.weight, opts)
+}
+
+// kernels are what the tasks of all machines may be run by.
+func (p *Program) kernels() *kernel.Options {
+	p.plans.once.Do(func() { p.plans.kernels = p.opts.kernelOptions() })
+	return &p.plans.kernels
 }
 
 // helpers are the workers of all machines. Those of a program that nobody

@@ -86,7 +86,7 @@ func parseGolden(path string, text []byte) (*file, error) {
 
 // readProse parts the comment into prose and options.
 func (f *file) readProse() error {
-	f.options = options{Options: npu.Options{Verify: true, Dims: map[string]int64{}, MaxDims: map[string]int64{}, RandomWeights: true}, inputs: map[string]string{}}
+	f.options = options{Options: npu.Options{Verify: true, Kernels: npu.KernelsReference, Dims: map[string]int64{}, MaxDims: map[string]int64{}, RandomWeights: true}, inputs: map[string]string{}}
 	var prose strings.Builder
 	for line := range strings.Lines(string(f.archive.Comment)) {
 		text, ok := strings.CutPrefix(line, "option:")

@@ -20,6 +20,7 @@ type runCmd struct {
 	runFlags       `group:"Inputs and outputs:"`
 	optimiserFlags `group:"Optimiser:"`
 	planFlags      `group:"Plan:"`
+	kernelFlags    `group:"Kernels:"`
 }
 
 // runFlags say what goes in and where the results go.
@@ -65,7 +66,7 @@ func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
 
 func (r *runCmd) options(std streams) (npu.Options, error) {
 	opts := npu.Options{Root: r.Root}
-	err := set(&opts, r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std), r.optimiserFlags.add, r.planFlags.add, r.dimFlags.add)
+	err := set(&opts, r.graphFlags.add, r.memoryFlag.add, r.weightFlags.addTo(r.File, std), r.optimiserFlags.add, r.planFlags.add, r.kernelFlags.add, r.dimFlags.add)
 	return opts, err
 }
 

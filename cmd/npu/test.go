@@ -16,6 +16,7 @@ type testCmd struct {
 	weightFlags    `group:"Weights:"`
 	optimiserFlags `group:"Optimiser:"`
 	planFlags      `group:"Plan:"`
+	kernelFlags    `group:"Kernels:"`
 
 	count   int     // of runs so far
 	seconds float64 // that they took
@@ -51,7 +52,7 @@ func (t *testCmd) Run(std streams, c *cli) error {
 
 func (t *testCmd) options(std streams) (npu.TestOptions, error) {
 	opts := npu.TestOptions{Options: npu.Options{Root: t.Root}, Match: t.Match}
-	if err := set(&opts.Options, t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add, t.planFlags.add); err != nil {
+	if err := set(&opts.Options, t.memoryFlag.add, t.weightFlags.addTo(t.File, std), t.optimiserFlags.add, t.planFlags.add, t.kernelFlags.add); err != nil {
 		return opts, err
 	}
 	level, err := parseLevel(t.Opt)
