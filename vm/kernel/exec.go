@@ -5,6 +5,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/strip"
 )
 
 // An Exec is what one executor computes with: what the run allows, and memory on
@@ -17,6 +18,9 @@ type Exec struct {
 	of   *ir.Call // what call is a copy of
 	part portion  // of the evaluation under way, if it is by parts
 	args []*tensor.T
+
+	strips strip.Scratch // of element-wise programs
+	views  []strip.View
 
 	room []byte // of kernels
 	at   int    // of it are in use
@@ -65,6 +69,7 @@ func (x *Exec) Clear() {
 	x.Scratch.Forget()
 	x.part.clear()
 	clear(x.args)
+	clear(x.views)
 	x.call, x.of, x.Budget = ir.Call{}, nil, nil
 }
 
@@ -89,4 +94,12 @@ func (x *Exec) spread(args []int, in []*tensor.T) []*tensor.T {
 		}
 	}
 	return x.args[:len(args)]
+}
+
+// shown are n views for a box.
+func (x *Exec) shown(n int) []strip.View {
+	if len(x.views) < n {
+		x.views = make([]strip.View, n)
+	}
+	return x.views[:n]
 }

@@ -140,6 +140,8 @@ type row struct {
 	args  int
 	shift uint8 // an element of the operand in memory has 4>>shift bytes
 	run   func(acc *Block, a, b unsafe.Pointer)
+
+	within float64 // see Within
 }
 
 // Name is the code's name as messages have it.

@@ -9,15 +9,15 @@ import (
 var rows = [Codes]row{
 	End: {name: "end", run: func(*Block, unsafe.Pointer, unsafe.Pointer) {}},
 
-	Load:     {"load", 1, 0, func(acc *Block, a, _ unsafe.Pointer) { *acc = *(*Block)(a) }},
-	Save:     {"save", 1, 0, func(acc *Block, a, _ unsafe.Pointer) { *(*Block)(a) = *acc }},
-	Stream:   {"stream", 1, 0, func(acc *Block, a, _ unsafe.Pointer) { *(*Block)(a) = *acc }},
-	LoadBool: {"load bool", 1, 2, loadBool},
-	SaveBool: {"save bool", 1, 2, saveBool},
-	LoadF16:  {"load f16", 1, 1, loadF16},
-	SaveF16:  {"save f16", 1, 1, saveF16},
-	LoadBF16: {"load bf16", 1, 1, loadBF16},
-	SaveBF16: {"save bf16", 1, 1, saveBF16},
+	Load:     {name: "load", args: 1, shift: 0, run: func(acc *Block, a, _ unsafe.Pointer) { *acc = *(*Block)(a) }},
+	Save:     {name: "save", args: 1, shift: 0, run: func(acc *Block, a, _ unsafe.Pointer) { *(*Block)(a) = *acc }},
+	Stream:   {name: "stream", args: 1, shift: 0, run: func(acc *Block, a, _ unsafe.Pointer) { *(*Block)(a) = *acc }},
+	LoadBool: {name: "load bool", args: 1, shift: 2, run: loadBool},
+	SaveBool: {name: "save bool", args: 1, shift: 2, run: saveBool},
+	LoadF16:  {name: "load f16", args: 1, shift: 1, run: loadF16},
+	SaveF16:  {name: "save f16", args: 1, shift: 1, run: saveF16},
+	LoadBF16: {name: "load bf16", args: 1, shift: 1, run: loadBF16},
+	SaveBF16: {name: "save bf16", args: 1, shift: 1, run: saveBF16},
 
 	Abs:        bits1("abs", func(x uint32) uint32 { return x &^ signBit }),
 	Neg:        bits1("neg", func(x uint32) uint32 { return x ^ signBit }),
@@ -136,6 +136,21 @@ var rows = [Codes]row{
 	LessEqualInt:    bits2("less equal int", func(x, a uint32) uint32 { return truth(int32(x) <= int32(a)) }),
 	GreaterInt:      bits2("greater int", func(x, a uint32) uint32 { return truth(int32(x) > int32(a)) }),
 	GreaterEqualInt: bits2("greater equal int", func(x, a uint32) uint32 { return truth(int32(x) >= int32(a)) }),
+}
+
+// inexact are the codes whose results are off by more than the rounding to a lane:
+// by so many units in the last place.
+var inexact = map[Code]float64{
+	Rsqrt: 1, Cbrt: 1, Exp: 1, Exp2: 1, Expm1: 2, Log: 1, Log2: 2, Log10: 2, Log1p: 2, Sin: 1, Cos: 1, Tan: 1,
+	Asin: 1, Acos: 1, Atan: 1, Sinh: 1, Cosh: 1, Tanh: 2, Asinh: 1, Acosh: 1, Atanh: 1, Erf: 2,
+	Selu: 3, Gelu: 3, GeluTanh: 4, Silu: 2, Sigmoid: 2, LogSigmoid: 2, Softplus: 2, Softsign: 2, Mish: 3, HardSwish: 2,
+	Pow: 1, Atan2: 1, Hypot: 1, LogAddExp: 2, Elu: 3, Celu: 4, Leaky: 1, HardSigmoid: 2,
+}
+
+func init() {
+	for c, ulp := range inexact {
+		rows[c].within = ulp * 0x1p-23
+	}
 }
 
 const signBit = 1 << 31

@@ -1,0 +1,86 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/vec"
+)
+
+// stripRow runs bodies of element-wise operators, with views, transpositions and
+// broadcasts between them, in one pass over their operands.
+var stripRow = &Row{Name: "strip", Make: makeStrip}
+
+func makeStrip(b *Body, o *Options) (*Prepared, string) {
+	shape, why := stripShape(b)
+	if why != "" {
+		return nil, why
+	}
+	if b.InPlace != Absent && !b.Type(b.Out[0]).Equal(b.In[b.InPlace]) {
+		return nil, "it replaces an argument of another type"
+	}
+	s, why := sheetOf(b, o.Level, noHeart, shape)
+	if why != "" {
+		return nil, why
+	}
+	if b.InPlace != Absent && !s.follows(b.InPlace) {
+		return nil, "it reads the argument that it replaces in another order"
+	}
+	s.settle(1, 1)
+	return &Prepared{Work: s.work(o.Level), Within: s.within, Runner: &stripTask{s}}, ""
+}
+
+// stripShape is the shape that the body works on: that of its results, which must
+// have the same number of elements.
+func stripShape(b *Body) (shape []int, why string) {
+	for i := range b.Ops {
+		if c := b.Ops[i].Call; c != nil && loweringOf(c) == nil {
+			return nil, c.Op.Name + " is not element-wise on " + dtypes(c)
+		}
+	}
+	if !computes(b) {
+		return nil, "it only moves data"
+	}
+	shape = b.Type(b.Out[0]).Ints()
+	for _, v := range b.Out[1:] {
+		if count(b.Type(v).Ints()) != count(shape) {
+			return nil, "results of different sizes"
+		}
+	}
+	return shape, ""
+}
+
+// computes reports whether there is an operator that is more than an order of
+// elements.
+func computes(b *Body) bool {
+	for i := range b.Ops {
+		if c := b.Ops[i].Call; c != nil && c.Op.Class == ir.Elementwise {
+			return true
+		}
+	}
+	return false
+}
+
+func count(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	return n
+}
+
+// work estimates nanoseconds: what the codes take on an element, and the traffic
+// of the operands.
+func (s *sheet) work(level isa.Level) int64 {
+	n := int64(s.elements())
+	if n == 0 {
+		return 1
+	}
+	pico := int64(100 * s.prog.Views())
+	for _, c := range s.codes {
+		pico += int64(vec.Cost(level, c))
+	}
+	if n > MaxWork/max(pico, 1) {
+		return MaxWork
+	}
+	return max(1, n*pico/1000)
+}
