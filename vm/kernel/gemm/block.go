@@ -1,10 +1,6 @@
 package gemm
 
-import (
-	"unsafe"
-
-	"github.com/npulang/npu/vm/kernel/isa"
-)
+import "github.com/npulang/npu/vm/kernel/isa"
 
 // Width is how many columns a panel of B has at a level.
 func Width(level isa.Level) int { return at(level).width }
@@ -33,36 +29,50 @@ func (x *Scratch) Run(level isa.Level, b *Block) {
 	}
 	k := at(level)
 	t := &x.tile
-	const size = int(unsafe.Sizeof(float32(0)))
-	t.row, t.step = b.A.Row*size, b.A.Col*size
-	t.line, t.panel = b.B.Line*size, b.B.Panel*size
-	t.ldc, t.k, t.add = b.Ldc*size, b.K, 0
-	if b.Add {
-		t.add = 1
-	}
+	t.begin(b)
 	// Heights differ by one at most, so that no tile is much smaller than the rest.
 	tiles := (b.M + k.rows - 1) / k.rows
 	low, high := b.M/tiles, b.M%tiles // high tiles have one row more
 	group := k.panels(low)
-	a, bp, c := pointer(b.A.Data), pointer(b.B.Data), pointer(b.C)
+	a, panel, c := address(b.A.Data), address(b.B.Data), address(b.C)
 	for n := 0; n < b.N; n += group * k.width {
+		// The tiles of a panel ask for the panel behind it: the first four or eight
+		// of them cover it.
+		t.next, t.hop = panel+uintptr(group*t.panel), lineBytes
 		row := 0
 		for i := range tiles {
 			height := low
 			if i < high {
 				height++
 			}
-			t.a = unsafe.Add(a, row*t.row)
-			x.across(k, height, min(group*k.width, b.N-n), bp, unsafe.Add(c, row*t.ldc+n*size))
+			t.a = a + uintptr(row*t.row)
+			t.across(k, height, min(group*k.width, b.N-n), panel, c+uintptr(row*t.ldc+n*floatBytes))
 			row += height
+			t.next += uintptr(t.hop * (b.K / 4))
 		}
-		bp = unsafe.Add(bp, group*t.panel)
+		panel += uintptr(group * t.panel)
+	}
+	t.of = Block{}
+}
+
+const (
+	floatBytes = 4
+	lineBytes  = 64 // of the caches
+)
+
+// begin notes what all tiles of a block have in common.
+func (t *tile) begin(b *Block) {
+	t.of = *b
+	t.row, t.step = b.A.Row*floatBytes, b.A.Col*floatBytes
+	t.line, t.panel = b.B.Line*floatBytes, b.B.Panel*floatBytes
+	t.ldc, t.k, t.add = b.Ldc*floatBytes, b.K, 0
+	if b.Add {
+		t.add = 1
 	}
 }
 
 // across runs tiles of one height over n columns.
-func (x *Scratch) across(k *kernels, height, n int, b, c unsafe.Pointer) {
-	t := &x.tile
+func (t *tile) across(k *kernels, height, n int, b, c uintptr) {
 	wide := k.panels(height)
 	for n > 0 {
 		p := 1
@@ -72,7 +82,7 @@ func (x *Scratch) across(k *kernels, height, n int, b, c unsafe.Pointer) {
 		t.b, t.c, t.n = b, c, min(n, p*k.width)
 		k.tiles[height][p](t)
 		n -= p * k.width
-		b = unsafe.Add(b, p*t.panel)
-		c = unsafe.Add(c, p*k.width*4)
+		b += uintptr(p * t.panel)
+		c += uintptr(p * k.width * floatBytes)
 	}
 }

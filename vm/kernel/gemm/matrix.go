@@ -32,4 +32,4 @@ func (p Panels) From(panel, k int) Panels {
 	return Panels{p.Data[min(panel*p.Panel+k*p.Line, len(p.Data)):], p.Panel, p.Line}
 }
 
-func pointer(s []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+func address(s []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s))) }

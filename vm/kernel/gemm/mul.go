@@ -17,9 +17,15 @@ type Product struct {
 	// Tail, if not nil, is called for every finished block of C while it is in the
 	// second cache.
 	Tail Tail
+	// Stop, if not nil, is asked before every piece of some hundred microseconds; Mul
+	// ends with the error that it gives.
+	Stop Stopper
 	// Blocks is Default if it is zero.
 	Blocks Blocks
 }
+
+// A Stopper says whether to go on: by nil.
+type Stopper interface{ Stop() error }
 
 // A Tail goes on with finished blocks of a product: element (row+i, col+j) is
 // c[i*ldc+j]. It may change c, which is the product's C if there is one.
@@ -32,23 +38,35 @@ type Range struct{ Lo, Hi int }
 
 func (r Range) len() int { return r.Hi - r.Lo }
 
-// pieces goes through a range in even pieces of at most so many; the first
-// boundaries are multiples of unit from Lo on.
+// piece is what begins at lo and is size long, or up to the end.
 func (r Range) piece(lo, size int) Range { return Range{lo, min(lo+size, r.Hi)} }
 
 // Mul computes the rows and columns of C that lie in the ranges. The columns begin at
 // a multiple of the level's Width. The bits of an element depend neither on the
-// ranges nor on the blocks; see Run for its order of sums.
-func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) {
+// ranges nor on the blocks; see Run for its order of sums. The error is what Stop
+// gave; there is none without Stop.
+func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	if rows.len() <= 0 || cols.len() <= 0 {
-		return
+		return nil
 	}
 	m := mul{x: x, p: p, level: level, set: at(level), blocks: p.Blocks}
 	if m.blocks == (Blocks{}) {
 		m.blocks = Default
 	}
-	m.packs = p.Panels.Data == nil && p.K > 0
-	m.run(rows, cols)
+	if p.Panels.Data != nil || p.K == 0 {
+		return m.run(rows, cols)
+	}
+	// Few rows read B once: where its rows can be seen as panels, that is in place.
+	split := cols.Lo
+	if p.Matrix.Col == 1 && rows.len() <= m.set.rows {
+		m.b = inPlace
+		split += cols.len() / m.set.width * m.set.width
+		if err := m.run(rows, Range{cols.Lo, split}); err != nil {
+			return err
+		}
+	}
+	m.b = packed
+	return m.run(rows, Range{split, cols.Hi})
 }
 
 // mul is one call of Mul.
@@ -58,29 +76,47 @@ type mul struct {
 	level  isa.Level
 	set    *kernels
 	blocks Blocks
-	packs  bool   // pieces of B are packed on the way
+	b      source
 	copied corner // of A, that x.a holds
 }
+
+// source says where panels of B are.
+type source uint8
+
+const (
+	given   source = iota // in the product's Panels
+	inPlace               // rows of its Matrix are
+	packed                // they are made on the way
+)
 
 // corner is the first row and column of a piece and their numbers.
 type corner struct{ row, col, rows, cols int }
 
 // run goes through pieces of B, and for each through the rows that use it.
-func (m *mul) run(rows, cols Range) {
+func (m *mul) run(rows, cols Range) error {
 	high := even(rows.len(), m.blocks.Rows, m.set.rows)
-	tall, wide := high, cols.len()
-	if m.packs {
+	tall := high
+	if m.b == packed {
 		tall = even(rows.len(), m.blocks.Tall, high)
 	}
-	if m.packs || m.p.Tail != nil {
-		wide = even(wide, m.blocks.Cols, m.set.width)
-	}
+	wide := even(cols.len(), m.blocks.Cols, m.set.width)
 	for lo := rows.Lo; lo < rows.Hi; lo += tall {
 		band := rows.piece(lo, tall)
 		for n := cols.Lo; n < cols.Hi; n += wide {
+			if err := m.stop(); err != nil {
+				return err
+			}
 			m.column(band, cols.piece(n, wide), high)
 		}
 	}
+	return nil
+}
+
+func (m *mul) stop() error {
+	if m.p.Stop == nil {
+		return nil
+	}
+	return m.p.Stop.Stop()
 }
 
 // column computes a piece of C in steps along k.
@@ -93,11 +129,10 @@ func (m *mul) column(band, cols Range, high int) {
 		for lo := band.Lo; lo < band.Hi; lo += high {
 			rows := band.piece(lo, high)
 			at := c[(lo-band.Lo)*ldc:]
-			m.x.block = Block{
+			m.x.Run(m.level, &Block{
 				M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0,
 				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b,
-			}
-			m.x.Run(m.level, &m.x.block)
+			})
 			if ks.Hi == m.p.K && m.p.Tail != nil {
 				m.p.Tail.Block(lo, cols.Lo, rows.len(), cols.len(), at, ldc)
 			}
@@ -119,8 +154,12 @@ func (m *mul) place(rows, cols Range) ([]float32, int) {
 
 // panels is a piece of B.
 func (m *mul) panels(ks, cols Range) Panels {
-	if !m.packs {
+	switch m.b {
+	case given:
 		return m.p.Panels.From(cols.Lo/m.set.width, ks.Lo)
+	case inPlace:
+		b := m.p.Matrix.From(ks.Lo, cols.Lo)
+		return Panels{Data: b.Data, Panel: m.set.width, Line: b.Row}
 	}
 	b := floats(&m.x.b, PackedLen(m.level, ks.len(), cols.len()))
 	Pack(m.level, b, m.p.Matrix.From(ks.Lo, cols.Lo), ks.len(), cols.len())
@@ -134,13 +173,23 @@ func (m *mul) left(rows, ks, cols Range) Matrix {
 	if !m.copies(rows, ks, cols) {
 		return a
 	}
-	ld := unlike(ks.len())
-	to := floats(&m.x.a, rows.len()*ld)
-	if want := (corner{rows.Lo, ks.Lo, rows.len(), ks.len()}); m.copied != want {
-		m.copied = want
-		copyRows(to, ld, a, rows.len(), ks.len())
+	want := corner{rows.Lo, ks.Lo, rows.len(), ks.len()}
+	fresh := m.copied != want
+	m.copied = want
+	if a.Row == 1 && a.Col != 1 { // columns in one piece stay columns
+		ld := unlike(rows.len())
+		to := Matrix{floats(&m.x.a, ks.len()*ld), 1, ld}
+		if fresh {
+			copyLines(to.Data, ld, a.Data, a.Col, ks.len(), rows.len())
+		}
+		return to
 	}
-	return Matrix{Data: to, Row: ld, Col: 1}
+	ld := unlike(ks.len())
+	to := Matrix{floats(&m.x.a, rows.len()*ld), ld, 1}
+	if fresh {
+		copyRows(to, a, rows.len(), ks.len())
+	}
+	return to
 }
 
 // copies reports whether a piece of A is worth a copy: it costs about as much as
@@ -159,15 +208,21 @@ func (m *mul) copies(rows, ks, cols Range) bool {
 // first cache: 64 bytes more than a multiple of 256 bytes.
 func unlike(n int) int { return (n+47)/64*64 + 16 }
 
-// copyRows copies m rows of k columns of a to rows ld apart.
-func copyRows(to []float32, ld int, a Matrix, m, k int) {
+// copyLines copies lines of floats to lines at another distance.
+func copyLines(to []float32, ld int, from []float32, by, lines, n int) {
+	for i := range lines {
+		copy(to[i*ld:i*ld+n], from[i*by:])
+	}
+}
+
+// copyRows copies m rows of k columns of a to rows in one piece.
+func copyRows(to, a Matrix, m, k int) {
+	if a.Col == 1 {
+		copyLines(to.Data, to.Row, a.Data, a.Row, m, k)
+		return
+	}
 	for i := range m {
-		row := to[i*ld : i*ld+k]
-		if a.Col == 1 {
-			copy(row, a.Data[i*a.Row:])
-			continue
-		}
-		at := i * a.Row
+		row, at := to.Data[i*to.Row:i*to.Row+k], i*a.Row
 		for j := range row {
 			row[j] = a.Data[at]
 			at += a.Col

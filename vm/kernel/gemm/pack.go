@@ -106,6 +106,6 @@ func Unpack(level isa.Level, b Matrix, src []float32, k, n int) {
 func Aligned(n int) []float32 {
 	const line = 64
 	s := make([]float32, n+line/4)
-	off := -uintptr(pointer(s)) % line / 4
+	off := -address(s) % line / 4
 	return s[off : off+uintptr(n) : off+uintptr(n)]
 }

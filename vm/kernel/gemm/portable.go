@@ -22,24 +22,37 @@ func float(p unsafe.Pointer, off int) float32 { return *(*float32)(unsafe.Add(p,
 // line4 is a row of a panel.
 func line4(p unsafe.Pointer, off int) *[4]float32 { return (*[4]float32)(unsafe.Add(p, off)) }
 
+// from is what lies at a place within a slice.
+func from(s []float32, place uintptr) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), place-address(s))
+}
+
+// rowOfC is what exists of row i of the tile's C.
+func (t *tile) rowOfC(i int) []float32 {
+	return unsafe.Slice((*float32)(from(t.of.C, t.c+uintptr(i*t.ldc))), min(t.n, 4))
+}
+
 // tile1x4 computes row i of a tile.
 func tile1x4(t *tile, i int) {
-	c := unsafe.Slice((*float32)(unsafe.Add(t.c, i*t.ldc)), min(t.n, 4))
+	c := t.rowOfC(i)
 	var s [4]float32
 	if t.add != 0 {
 		copy(s[:], c)
 	}
 	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
-	at, line := i*t.row, 0
-	for range t.k {
-		b := line4(t.b, line)
-		x := float(t.a, at)
-		s0 += float32(x * b[0])
-		s1 += float32(x * b[1])
-		s2 += float32(x * b[2])
-		s3 += float32(x * b[3])
-		at += t.step
-		line += t.line
+	if t.k > 0 {
+		a, panel := from(t.of.A.Data, t.a), from(t.of.B.Data, t.b)
+		at, line := i*t.row, 0
+		for range t.k {
+			b := line4(panel, line)
+			x := float(a, at)
+			s0 += float32(x * b[0])
+			s1 += float32(x * b[1])
+			s2 += float32(x * b[2])
+			s3 += float32(x * b[3])
+			at += t.step
+			line += t.line
+		}
 	}
 	copy(c, []float32{s0, s1, s2, s3})
 }
@@ -47,8 +60,7 @@ func tile1x4(t *tile, i int) {
 // tile2x4 computes rows i and i+1 of a tile: as many sums as the registers of amd64
 // hold beside the row of the panel.
 func tile2x4(t *tile, i int) {
-	c := unsafe.Slice((*float32)(unsafe.Add(t.c, i*t.ldc)), min(t.n, 4))
-	d := unsafe.Slice((*float32)(unsafe.Add(t.c, (i+1)*t.ldc)), min(t.n, 4))
+	c, d := t.rowOfC(i), t.rowOfC(i+1)
 	var s, r [4]float32
 	if t.add != 0 {
 		copy(s[:], c)
@@ -56,21 +68,24 @@ func tile2x4(t *tile, i int) {
 	}
 	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
 	r0, r1, r2, r3 := r[0], r[1], r[2], r[3]
-	at, line := i*t.row, 0
-	for range t.k {
-		b := line4(t.b, line)
-		x, y := float(t.a, at), float(t.a, at+t.row)
-		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
-		s0 += float32(x * b0)
-		s1 += float32(x * b1)
-		s2 += float32(x * b2)
-		s3 += float32(x * b3)
-		r0 += float32(y * b0)
-		r1 += float32(y * b1)
-		r2 += float32(y * b2)
-		r3 += float32(y * b3)
-		at += t.step
-		line += t.line
+	if t.k > 0 {
+		a, panel := from(t.of.A.Data, t.a), from(t.of.B.Data, t.b)
+		at, line := i*t.row, 0
+		for range t.k {
+			b := line4(panel, line)
+			x, y := float(a, at), float(a, at+t.row)
+			b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
+			s0 += float32(x * b0)
+			s1 += float32(x * b1)
+			s2 += float32(x * b2)
+			s3 += float32(x * b3)
+			r0 += float32(y * b0)
+			r1 += float32(y * b1)
+			r2 += float32(y * b2)
+			r3 += float32(y * b3)
+			at += t.step
+			line += t.line
+		}
 	}
 	copy(c, []float32{s0, s1, s2, s3})
 	copy(d, []float32{r0, r1, r2, r3})
@@ -78,10 +93,13 @@ func tile2x4(t *tile, i int) {
 
 // turn8 is the twin of turn8AVX2.
 func turn8(dst, src *float32, line, row, blocks int) {
+	if blocks == 0 {
+		return
+	}
 	for i := range 8 {
-		from, to := unsafe.Add(unsafe.Pointer(src), i*row), unsafe.Add(unsafe.Pointer(dst), 4*i)
+		of, to := unsafe.Add(unsafe.Pointer(src), i*row), unsafe.Add(unsafe.Pointer(dst), 4*i)
 		for j := range 8 * blocks {
-			*(*float32)(unsafe.Add(to, j*line)) = float(from, 4*j)
+			*(*float32)(unsafe.Add(to, j*line)) = float(of, 4*j)
 		}
 	}
 }

@@ -5,7 +5,6 @@ package gemm
 // have one each.
 type Scratch struct {
 	tile    tile
-	block   Block
 	a, b, c []float32
 }
 

@@ -1,24 +1,27 @@
 package gemm
 
-import (
-	"unsafe"
-
-	"github.com/npulang/npu/vm/kernel/isa"
-)
+import "github.com/npulang/npu/vm/kernel/isa"
 
 // A tile is the argument of a kernel: C = A·B or C += A·B, where C has a few rows
 // and as many columns as one or a few panels of B. Distances are in bytes. The
 // generator of the kernels knows the offsets of the fields.
+//
+// Places are numbers, not pointers, since some lie behind the end of what they walk
+// through; the block keeps the memory alive.
 type tile struct {
-	a, b, c unsafe.Pointer
-	row     int // from one row of A to the next
-	step    int // from one column of A to the next
-	line    int // from one row of a panel to the next
-	panel   int // from one panel to the next
-	ldc     int // from one row of C to the next
-	k       int // products an element
-	n       int // columns of C that exist; the panels have more
-	add     int // 0: begin with zero; 1: with C
+	a, b, c uintptr
+	row     int     // from one row of A to the next
+	step    int     // from one column of A to the next
+	line    int     // from one row of a panel to the next
+	panel   int     // from one panel to the next
+	ldc     int     // from one row of C to the next
+	k       int     // products an element
+	n       int     // columns of C that exist; the panels have more
+	add     int     // 0: begin with zero; 1: with C
+	next    uintptr // what is asked for, into the second cache, ahead of its use
+	hop     int     // how far that goes on every four products
+
+	of Block // for the kernels in Go
 }
 
 const (

@@ -40,10 +40,14 @@ multiply:
 	MOVQ 32(AX), SI
 	MOVQ 40(AX), DI
 	MOVQ 64(AX), R8
+	MOVQ 88(AX), R9
+	MOVQ 96(AX), R10
 	SUBQ $0x04, R8
 	JLT  rest
 
 four:
+	PREFETCHT1   (R9)
+	ADDQ         R10, R9
 	VMOVUPS      (BX), Y2
 	VMOVUPS      32(BX), Y3
 	PREFETCHT0   (BX)(DI*8)
@@ -204,10 +208,14 @@ multiply:
 	MOVQ 32(AX), R8
 	MOVQ 40(AX), R9
 	MOVQ 64(AX), R10
+	MOVQ 88(AX), R11
+	MOVQ 96(AX), R12
 	SUBQ $0x04, R10
 	JLT  rest
 
 four:
+	PREFETCHT1   (R11)
+	ADDQ         R12, R11
 	VBROADCASTSS (DX), Y8
 	VFMADD231PS  (BX), Y8, Y0
 	VFMADD231PS  32(BX), Y8, Y1
@@ -381,10 +389,14 @@ multiply:
 	MOVQ 32(AX), R8
 	MOVQ 40(AX), R9
 	MOVQ 64(AX), R10
+	MOVQ 88(AX), R11
+	MOVQ 96(AX), R12
 	SUBQ $0x04, R10
 	JLT  rest
 
 four:
+	PREFETCHT1   (R11)
+	ADDQ         R12, R11
 	VMOVUPS      (DI), Y4
 	VMOVUPS      32(DI), Y5
 	PREFETCHT0   (DI)(R9*8)
@@ -549,10 +561,14 @@ multiply:
 	MOVQ 32(AX), R9
 	MOVQ 40(AX), R10
 	MOVQ 64(AX), R11
+	MOVQ 88(AX), R12
+	MOVQ 96(AX), R13
 	SUBQ $0x04, R11
 	JLT  rest
 
 four:
+	PREFETCHT1   (R12)
+	ADDQ         R13, R12
 	VBROADCASTSS (BX), Y8
 	VBROADCASTSS (BX)(SI*1), Y9
 	VMOVUPS      (DI), Y10
@@ -742,10 +758,14 @@ multiply:
 	MOVQ 32(AX), R8
 	MOVQ 40(AX), R9
 	MOVQ 64(AX), R10
+	MOVQ 88(AX), R11
+	MOVQ 96(AX), R12
 	SUBQ $0x04, R10
 	JLT  rest
 
 four:
+	PREFETCHT1   (R11)
+	ADDQ         R12, R11
 	VMOVUPS      (DI), Y6
 	VMOVUPS      32(DI), Y7
 	PREFETCHT0   (DI)(R9*8)
@@ -943,10 +963,14 @@ multiply:
 	MOVQ 32(AX), R9
 	MOVQ 40(AX), R10
 	MOVQ 64(AX), R11
+	MOVQ 88(AX), R12
+	MOVQ 96(AX), R13
 	SUBQ $0x04, R11
 	JLT  rest
 
 four:
+	PREFETCHT1   (R12)
+	ADDQ         R13, R12
 	VBROADCASTSS (BX), Y12
 	VBROADCASTSS (BX)(SI*1), Y13
 	VBROADCASTSS (BX)(SI*2), Y14
@@ -1178,10 +1202,14 @@ multiply:
 	MOVQ 32(AX), R10
 	MOVQ 40(AX), R11
 	MOVQ 64(AX), R12
+	MOVQ 88(AX), R13
+	MOVQ 96(AX), R14
 	SUBQ $0x04, R12
 	JLT  rest
 
 four:
+	PREFETCHT1   (R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R9), Y8
 	VMOVUPS      32(R9), Y9
 	PREFETCHT0   (R9)(R11*8)
@@ -1384,10 +1412,14 @@ multiply:
 	MOVQ 32(AX), R10
 	MOVQ 40(AX), R11
 	MOVQ 64(AX), R12
+	MOVQ 88(AX), R13
+	MOVQ 96(AX), R14
 	SUBQ $0x04, R12
 	JLT  rest
 
 four:
+	PREFETCHT1   (R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R9), Y10
 	VMOVUPS      32(R9), Y11
 	PREFETCHT0   (R9)(R11*8)
@@ -1541,7 +1573,7 @@ done:
 
 // func tile6x1AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
-TEXT ·tile6x1AVX2(SB), $0-8
+TEXT ·tile6x1AVX2(SB), $8-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
@@ -1618,10 +1650,14 @@ multiply:
 	MOVQ 32(AX), R12
 	MOVQ 40(AX), R13
 	MOVQ 64(AX), R14
+	MOVQ 88(AX), R15
+	MOVQ 96(AX), BP
 	SUBQ $0x04, R14
 	JLT  rest
 
 four:
+	PREFETCHT1   (R15)
+	ADDQ         BP, R15
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	PREFETCHT0   (R11)(R13*8)

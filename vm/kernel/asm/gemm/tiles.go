@@ -23,6 +23,8 @@ const (
 	fieldK     // products an element
 	fieldN     // columns of C that exist
 	fieldAdd   // 0: begin with zero; else with C
+	fieldNext  // what the loop asks for ahead of its use
+	fieldHop   // bytes to go on there every four steps
 )
 
 // unroll is how many steps along k the loop has in a row.
@@ -155,6 +157,9 @@ func (t *tile) begin() {
 
 // end writes the sums to C.
 func (t *tile) end() {
+	if t.height > 7 { // the loop needs the registers
+		t.c = t.rowsAt(fieldC, fieldLdc, t.height)
+	}
 	t.edge("storeEdge", "done",
 		func(i, v int) { t.VMOVUPS(t.sums[i][v], t.c.row(i).Offset(v*t.bytes)) },
 		func(mask Op, i, v int) { t.store(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
@@ -192,9 +197,12 @@ func (t *tile) products() {
 	t.b = t.rowsAt(fieldB, fieldPanel, t.panels)
 	t.step = t.field(fieldStep)
 	line, k := t.field(fieldLine), t.field(fieldK)
+	next, hop := t.field(fieldNext), t.field(fieldHop)
 	t.SUBQ(Imm(unroll), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("four")
+	t.PREFETCHT1(Mem{Base: next})
+	t.ADDQ(hop, next)
 	for range unroll {
 		t.product(line)
 	}
