@@ -31,8 +31,11 @@ func (c cut) part(i int) (first, n int) {
 	return first, min(c.each, c.n-first)
 }
 
-// evenly cuts n things into parts of about the same size.
-func evenly(n, parts int) cut { return cut{n, (n + parts - 1) / parts} }
+// evenly cuts n things into parts of about the same size, at least one.
+func evenly(n, parts int) cut {
+	parts = max(parts, 1)
+	return cut{n, max(1, (n+parts-1)/parts)}
+}
 
 // units is the number of blocks.
 func (g *grid) units() int {

@@ -1,0 +1,163 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/conv"
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// poolRow runs pools of float32: windows by package conv's Pool, whole planes by its
+// sums and largest elements.
+var poolRow = &Row{Name: "pool/f32", Make: makePool}
+
+// pools are the operators that it knows.
+var pools = map[string]func(c *ir.Call, level isa.Level) (Runner, string){
+	"max_pool":        func(c *ir.Call, level isa.Level) (Runner, string) { return newPool(c, level, false) },
+	"avg_pool":        func(c *ir.Call, level isa.Level) (Runner, string) { return newPool(c, level, true) },
+	"global_max_pool": func(c *ir.Call, level isa.Level) (Runner, string) { return newWholePool(c, level, false), "" },
+	"global_avg_pool": func(c *ir.Call, level isa.Level) (Runner, string) { return newWholePool(c, level, true), "" },
+}
+
+// poolWithin bounds what a mean is off: by the sum of up to a thousand floats in one
+// chain, of which more make a chain of chains; what is largest is exact, but for the
+// bits of NaN.
+const poolWithin = 1e-5
+
+func makePool(b *Body, o *Options) (*Prepared, string) {
+	c, why := only(b)
+	if why != "" {
+		return nil, why
+	}
+	make := pools[c.Op.Name]
+	if make == nil {
+		return nil, c.Op.Name + " is no pool"
+	}
+	if c.In[0].DType != tensor.F32 {
+		return nil, c.In[0].DType.String()
+	}
+	if b.InPlace != Absent {
+		return nil, "it needs its argument until the end"
+	}
+	r, why := make(c, o.Level)
+	if r == nil {
+		return nil, why
+	}
+	return &Prepared{Work: poolWork(c), Within: poolWithin, Runner: r}, ""
+}
+
+// only is the call of a body that has no other operator.
+func only(b *Body) (c *ir.Call, why string) {
+	if len(b.Ops) != 1 || b.Ops[0].Call == nil {
+		return nil, "several operators"
+	}
+	return b.Ops[0].Call, ""
+}
+
+// poolWork estimates a quarter of a nanosecond for each element of the input and
+// half a one for each of the result.
+func poolWork(c *ir.Call) int64 {
+	cost := c.Cost()
+	return min(MaxWork, max(1, cost.In/16+cost.Out/8))
+}
+
+// axesOf are the spatial axes of a call with windows.
+func axesOf(c *ir.Call) ([]conv.Axis, error) {
+	windows, err := ir.WindowsOf(c)
+	axes := make([]conv.Axis, len(windows))
+	for i, w := range windows {
+		axes[i] = conv.Axis(w)
+	}
+	return axes, err
+}
+
+// A windowPool is the Runner of max_pool and avg_pool.
+type windowPool struct {
+	*conv.Pool
+	planes, size int // of the result
+}
+
+func newPool(c *ir.Call, level isa.Level, mean bool) (Runner, string) {
+	axes, err := axesOf(c)
+	if err != nil {
+		return nil, "it is not legal" // which its evaluation says at length
+	}
+	out := c.Out[0].Ints()
+	planes := out[0] * out[1]
+	p := &windowPool{planes: planes, size: planeSize(out)}
+	if !mean {
+		p.Pool = conv.NewMaxPool(level, planes, axes)
+		return p, ""
+	}
+	var counts [][]int
+	for _, a := range axes {
+		counts = append(counts, a.Counts(c.Bool("count_pad")))
+	}
+	p.Pool = conv.NewMeanPool(level, planes, axes, counts)
+	return p, ""
+}
+
+// Parts cuts the planes, or rows of them.
+func (p *windowPool) Parts(want int) int { return p.Divide(want) }
+
+// Run computes the units of a part.
+func (p *windowPool) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	from, y := tensor.Of[float32](in[0]), tensor.Of[float32](out[0])
+	w := conv.Work{Room: x.Floats(p.Room())}
+	for u := p.Units() * part / parts; u < p.Units()*(part+1)/parts; u++ {
+		if err := x.Stop(); err != nil {
+			return err
+		}
+		tile := p.Compute(&w, u, from)
+		tile.Store(y, p.planes, p.size)
+	}
+	return nil
+}
+
+// A wholePool is the Runner of pools over whole planes.
+type wholePool struct {
+	level        isa.Level
+	mean         bool
+	planes, size int // of x
+}
+
+func newWholePool(c *ir.Call, level isa.Level, mean bool) Runner {
+	in := c.In[0].Ints()
+	return &wholePool{level, mean, in[0] * in[1], planeSize(in)}
+}
+
+// Parts cuts the planes.
+func (p *wholePool) Parts(want int) int { return max(1, min(want, p.planes)) }
+
+// stopEvery is how many elements are looked at before the budget is asked again.
+const stopEvery = 1 << 20
+
+func (p *wholePool) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	from, y := tensor.Of[float32](in[0]), tensor.Of[float32](out[0])
+	lanes := (*[16]float32)(x.Floats(16))
+	first, end := p.planes*part/parts, p.planes*(part+1)/parts
+	seen := 0
+	for i := first; i < end; i++ {
+		if seen += p.size; seen >= stopEvery {
+			if seen = 0; x.Stop() != nil {
+				return x.Stop()
+			}
+		}
+		plane := from[i*p.size : (i+1)*p.size]
+		if p.mean {
+			y[i] = float32(conv.SumOf(p.level, lanes, plane) / float64(p.size))
+		} else {
+			y[i] = conv.MostOf(p.level, lanes, plane)
+		}
+	}
+	return nil
+}
+
+// planeSize is the places of a plane of [N, C, spatial...].
+func planeSize(shape []int) int {
+	n := 1
+	for _, s := range shape[2:] {
+		n *= s
+	}
+	return n
+}
