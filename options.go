@@ -64,6 +64,12 @@ type Options struct {
 	Kernels Kernels
 	ISA     string
 
+	// Threads is how many processors a run may use: the caller's goroutine and so
+	// many less one workers, which all runs of the program share; 0, and what is more
+	// than that, stands for GOMAXPROCS, which respects the limits of a container.
+	// Results don't depend on it, not by a bit.
+	Threads int
+
 	// Passes, if not nil, are the passes to run, in this order, instead of those
 	// of the level; After is the last one to run; after Fuel rewrites, if it is not
 	// 0, the rest of the graph stays as it is, and a negative Fuel allows none.

@@ -95,7 +95,7 @@ const (
 	maxAlign   = 4096
 )
 
-// CheckPlanning refuses what no plan can be made with: names of no mapping,
+// CheckPlanning refuses what no plan can be made or run with: names of no mapping,
 // strategy or memory mode, numbers out of their range. Compile and Emit ask it
 // first; names in Keep and MaxDims are checked when the graph is known.
 func (o *Options) CheckPlanning() error {
@@ -113,6 +113,12 @@ var planChecks = []func(*Options) error{
 	func(o *Options) error {
 		if o.Streams < 0 || o.Streams > maxStreams {
 			return planError("%d streams are asked for; there may be 1 to %d", o.Streams, maxStreams)
+		}
+		return nil
+	},
+	func(o *Options) error {
+		if o.Threads < 0 {
+			return planError("%d threads are asked for; there is at least 1", o.Threads)
 		}
 		return nil
 	},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -266,7 +267,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // plan makes the machine for a binding: from the bytecode of a compiled file
 // where there is one, else by lowering.
 func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
-	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(), Poison: p.plans.poison, Check: p.plans.check, Kernels: p.kernels()}
+	opts := vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(p.opts.Threads), Poison: p.plans.poison, Check: p.plans.check, Kernels: p.kernels()}
 	code := p.compiled
 	if code == nil {
 		var err error
@@ -283,16 +284,25 @@ func (p *Program) kernels() *kernel.Options {
 	return &p.plans.kernels
 }
 
-// helpers are the workers of all machines. Those of a program that nobody
-// closes end when it is collected.
-func (c *planCache) helpers() *vm.Workers {
+// helpers are the workers of all machines: one less than the threads that a run may
+// have. Those of a program that nobody closes end when it is collected.
+func (c *planCache) helpers(threads int) *vm.Workers {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.workers == nil {
-		c.workers = vm.NewWorkers(-1)
+		c.workers = vm.NewWorkers(threadsOf(threads) - 1)
 		vm.EndWith(c, c.workers)
 	}
 	return c.workers
+}
+
+// threadsOf is how many threads a run has where so many are asked for.
+func threadsOf(asked int) int {
+	most := runtime.GOMAXPROCS(0)
+	if asked == 0 {
+		return most
+	}
+	return min(asked, most)
 }
 
 // safePlan is plan, in which a panic is an error: others wait for the outcome.

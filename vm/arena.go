@@ -1,6 +1,9 @@
 package vm
 
-import "github.com/npulang/npu/vm/pool"
+import (
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/pool"
+)
 
 // An arena is the memory of one run. Any arena that is large enough serves any
 // machine, so that a program that is run for many sizes keeps few.
@@ -29,6 +32,9 @@ func (y *Memory) blocks() *pool.Pool {
 
 // newArena makes an arena. The memory's own account has allowed it.
 func (y *Memory) newArena(size int64) (*arena, error) {
+	if y.Fresh {
+		return &arena{data: tensor.AlignedBytes(int(size))}, nil
+	}
 	b, err := y.blocks().Allocate(size)
 	if err != nil {
 		return nil, err
@@ -39,6 +45,9 @@ func (y *Memory) newArena(size int64) (*arena, error) {
 // free gives an arena back that nobody will use again.
 func (y *Memory) free(a *arena) {
 	a.orphan()
+	if y.Fresh {
+		return
+	}
 	if err := y.blocks().Free(a.block); err != nil {
 		panic(err) // it was given out once, and is freed once
 	}

@@ -27,6 +27,7 @@ type frame struct {
 	budget  ir.Budget // of its kernels
 	failure failure
 	uses    poisoner
+	watch   *watch  // of the run under way
 	bound   binding // what the caller's tensors are replaced by
 }
 
@@ -112,6 +113,7 @@ func (f *frame) use(a *arena) {
 func (f *frame) begin(ctx context.Context, t ticket, inputs, outputs []*tensor.T) {
 	f.ctx, f.done = ctx, ctx.Done()
 	f.ticket = t
+	f.watch = f.m.watch.Load()
 	f.hand = t.hand
 	f.ticket.frame, f.ticket.arena, f.ticket.hand = nil, nil, nil
 	f.budget.Reset(t.scratch)

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
@@ -52,6 +53,10 @@ type Machine struct {
 	frames  []*frame // without a run, the one used last comes last; memory.mu guards them
 	joined  bool     // memory counts it; memory.mu guards it
 
+	kernels *kernel.Options       // that tasks may have
+	calls   []*ir.Call            // by kernel of the program
+	watch   atomic.Pointer[watch] // see Watch; nil: nothing is counted
+
 	check    func(Difference) error // see Options
 	handover int64                  // see there
 	choose   func(*crew) int        // how a test wants streams to be taken
@@ -68,6 +73,7 @@ type step struct {
 	args    int              // where their tensors begin in frame.args: results, then arguments
 	work    int64            // nanoseconds, about
 	parts   int              // of a large task; 0: it is not divided
+	number  int              // among all of the machine
 	touches []int            // see findTouches
 }
 
@@ -184,6 +190,7 @@ func (m *Machine) bindCode(opts *Options) error {
 		kernels = &best
 	}
 	b := &binder{m: m, opts: kernels, calls: calls, known: map[string]*kernel.Prepared{}}
+	m.kernels, m.calls = kernels, calls
 	m.check = opts.Check
 	m.code = make([][][]step, len(p.Functions))
 	for f := range p.Functions {
@@ -195,6 +202,7 @@ func (m *Machine) bindCode(opts *Options) error {
 				if steps[i], err = b.step(&code[i]); err != nil {
 					return err
 				}
+				steps[i].number = m.size + i
 				steps[i].args = m.operands
 				m.operands += len(steps[i].out) + len(steps[i].in)
 			}

@@ -31,6 +31,9 @@ type Memory struct {
 	// Runs bounds how many runs are under way at once; others wait. 0 means one
 	// for each processor.
 	Runs int
+	// Fresh takes the arena of each run from Go's own memory and leaves it to the
+	// garbage collector behind the run: nothing is pooled. It is there to be measured.
+	Fresh bool
 
 	mu      sync.Mutex
 	used    int64     // bytes of the runs under way
@@ -260,7 +263,7 @@ func (y *Memory) put(t *ticket, f *frame, a *arena, h *hand) {
 	}
 	switch {
 	case a == nil:
-	case t.m.users.isShut():
+	case y.Fresh || t.m.users.isShut():
 		y.free(a)
 	default:
 		y.keep(a)

@@ -128,6 +128,9 @@ func (s *stream) one(st *step) error {
 			s.f.offer(1)
 		}
 	}
+	if s.f.watch != nil {
+		return s.watched(st)
+	}
 	return s.step(st)
 }
 

@@ -2,10 +2,11 @@ package main
 
 import "github.com/npulang/npu"
 
-// kernelFlags say which code runs the tasks.
+// kernelFlags say which code runs the tasks, on how many processors.
 type kernelFlags struct {
 	Kernels string `help:"Run tasks by fast kernels (default), by generic ones in portable Go, or by the reference, whose bits are the same on every machine." placeholder:"KIND"`
 	ISA     string `name:"isa" help:"Instruction set of fast kernels: auto (default), portable, avx2, avx512 or neon." placeholder:"NAME"`
+	Threads *int   `help:"Use at most N processors for a run; default, and most: those that this process may use." placeholder:"N"`
 }
 
 // add puts the flags into the compiler's options.
@@ -14,5 +15,12 @@ func (f *kernelFlags) add(opts *npu.Options) error {
 	if err := opts.CheckKernels(); err != nil {
 		return flagError("--kernels, --isa", err)
 	}
+	if f.Threads == nil {
+		return nil
+	}
+	if *f.Threads < 1 {
+		return usage("--threads %d: write a number from 1 on", *f.Threads)
+	}
+	opts.Threads = *f.Threads
 	return nil
 }

@@ -92,6 +92,22 @@ func Prepare(b *Body, o *Options) *Prepared {
 	return nil
 }
 
+// Refusals says why no kernel takes a body: what each row of the table said. It is
+// empty for one that a kernel takes, or if the options leave no kernel to ask.
+func Refusals(b *Body, o *Options) string {
+	var why string
+	for _, row := range table {
+		p, not := row.prepare(b, o)
+		switch {
+		case p != nil:
+			return ""
+		case not != "":
+			why = join(why, row.Name+": "+not)
+		}
+	}
+	return why
+}
+
 // prepare asks one row, if the options allow it.
 func (r *Row) prepare(b *Body, o *Options) (*Prepared, string) {
 	if r == reference {

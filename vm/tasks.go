@@ -1,0 +1,210 @@
+package vm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// A Task tells of an instruction that does work, or has bodies that do.
+type Task struct {
+	Name  string   // "t3"; of the second instruction of its body "t3.1"
+	Ops   []string // names of operators; of a copy "copy", of control flow "if" or "loop"
+	Value string   // of the first result, as listings call it
+	Loc   diag.Loc
+	Types string // of arguments and results: "f32[1,784] -> f32[1,10]"; empty where there are bodies
+
+	Kernel string // empty: none, as with copies and where the bodies below run instead
+	Kind   kernel.Kind
+	Why    string // what each kernel before said; of a region that no kernel runs as one, what all said
+	Parts  int    // into how many it is divided where executors have time; 0: none
+	DType  string // of the results of the operator that has most flops; empty where there are bodies
+
+	Flops, Bytes int64 // of one time; bytes are those of arguments and results
+
+	// What Watch counted.
+	Times int64
+	Took  time.Duration // together
+}
+
+// A watch counts how often each step of a machine ran, and how long that took.
+type watch struct{ steps []counter }
+
+type counter struct{ times, nanos atomic.Int64 }
+
+// Watch begins to count anew how often each task runs and how long it takes, in
+// runs that begin from now on; without on, it ends that. Runs take longer by some
+// hundred nanoseconds a task meanwhile.
+func (m *Machine) Watch(on bool) {
+	if !on {
+		m.watch.Store(nil)
+		return
+	}
+	m.watch.Store(&watch{make([]counter, m.size)})
+}
+
+// watched runs one instruction by the clock.
+func (s *stream) watched(st *step) error {
+	begin := time.Now()
+	err := s.step(st)
+	c := &s.f.watch.steps[st.number]
+	c.times.Add(1)
+	c.nanos.Add(int64(time.Since(begin)))
+	return err
+}
+
+// Arena is how many bytes of memory a run shares out among its values.
+func (m *Machine) Arena() int64 { return m.program.Arena }
+
+// Tasks lists what the machine does, in the order of the plan: bodies follow what
+// runs them.
+func (m *Machine) Tasks() []Task {
+	l := lister{m: m, w: m.watch.Load()}
+	var steps []*step
+	for _, stream := range m.code[0] {
+		for i := range stream {
+			steps = append(steps, &stream[i])
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(a.Task, b.Task) })
+	for _, st := range steps {
+		l.add(fmt.Sprintf("t%d", st.Task), st)
+	}
+	return l.tasks
+}
+
+// A lister lists the tasks of a machine.
+type lister struct {
+	m     *Machine
+	w     *watch // nil: nothing was counted
+	tasks []Task
+}
+
+// add lists an instruction and the bodies that it runs.
+func (l *lister) add(name string, st *step) {
+	t := Task{Name: name, Loc: st.Pos}
+	if !l.describe(&t, st) {
+		return
+	}
+	if len(st.Out) > 0 {
+		t.Value = l.m.program.Buffers[st.Out[0]].Name
+	} else if len(st.out) > 0 {
+		t.Value = l.m.program.Buffers[st.out[0]].Name
+	}
+	if l.w != nil {
+		c := &l.w.steps[st.number]
+		t.Times, t.Took = c.times.Load(), time.Duration(c.nanos.Load())
+	}
+	l.tasks = append(l.tasks, t)
+	if st.task != nil {
+		return
+	}
+	for b, body := range st.Bodies {
+		if body == bytecode.NoBody {
+			continue
+		}
+		steps := l.m.code[body][0]
+		for i := range steps {
+			inner := fmt.Sprintf("%s.%d", name, steps[i].Task)
+			if len(st.Bodies) > 1 {
+				inner = fmt.Sprintf("%s.%s%d", name, l.m.program.Functions[st.Bodies[b]].Name, steps[i].Task)
+			}
+			l.add(inner, &steps[i])
+		}
+	}
+}
+
+// describe says what an instruction does; it reports whether that is work.
+func (l *lister) describe(t *Task, st *step) bool {
+	switch st.Op {
+	case bytecode.Exec, bytecode.Call:
+		l.operators(t, st)
+	case bytecode.Copy, bytecode.Row:
+		t.Ops, t.Bytes = []string{"copy"}, 2*l.m.program.Buffers[st.In[0]].Size
+		t.Types = l.types(st.In[:1], nil)
+	case bytecode.Branch:
+		t.Ops = []string{"if"}
+	case bytecode.Loop:
+		t.Ops = []string{"loop"}
+	default:
+		return false
+	}
+	return true
+}
+
+// operators describes a task of one operator, or a region.
+func (l *lister) operators(t *Task, st *step) {
+	most := int64(-1)
+	for _, c := range l.calls(st) {
+		t.Ops = append(t.Ops, c.Op.Name)
+		if st.task == nil {
+			continue // those below have it
+		}
+		flops := c.Cost().Flops
+		if t.Flops += flops; flops > most {
+			most, t.DType = flops, c.Out[0].DType.String()
+		}
+	}
+	if st.task == nil {
+		t.Why = l.refused(st)
+		return
+	}
+	t.Kernel, t.Kind, t.Why, t.Parts = st.task.Name, st.task.Kind, st.task.Why, st.parts
+	t.Types = l.types(st.in, st.out)
+	for _, b := range append(slices.Clone(st.in), st.out...) {
+		t.Bytes += l.m.program.Buffers[b].Size
+	}
+	if st.call != nil { // it may read less than its arguments are
+		cost := st.call.Cost()
+		t.Bytes = cost.In + cost.Out
+	}
+}
+
+// calls are the operators of a task in their order; bodies inside are theirs.
+func (l *lister) calls(st *step) (list []*ir.Call) {
+	if st.call != nil {
+		return []*ir.Call{st.call}
+	}
+	for _, body := range st.Bodies {
+		steps := l.m.code[body][0]
+		for i := range steps {
+			if steps[i].Op == bytecode.Exec {
+				list = append(list, steps[i].call)
+			}
+		}
+	}
+	return list
+}
+
+// refused says why a region is not one kernel's.
+func (l *lister) refused(st *step) string {
+	f := &l.m.program.Functions[st.Bodies[0]]
+	body, _, ok := bodyOf(l.m.program, l.m.calls, l.m.weights, f)
+	if !ok {
+		return "the region has no form that a kernel could take"
+	}
+	return kernel.Refusals(body, l.m.kernels)
+}
+
+// types prints the types of arguments and results.
+func (l *lister) types(in, out []int) string {
+	text := func(list []int) string {
+		words := make([]string, len(list))
+		for i, b := range list {
+			words[i] = l.m.program.Buffers[b].Type.String()
+		}
+		return strings.Join(words, " ")
+	}
+	if out == nil {
+		return text(in)
+	}
+	return text(in) + " -> " + text(out)
+}
