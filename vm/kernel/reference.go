@@ -10,7 +10,7 @@ import (
 var reference = &Row{
 	Name: "any",
 	Make: func(b *Body, _ *Options) (*Prepared, string) {
-		if len(b.Ops) != 1 || b.Ops[0].Call == nil || b.Ops[0].Call.Op.Eval == nil {
+		if len(b.Ops) != 1 || b.Ops[0].Call == nil || b.Ops[0].Call.Op.Eval == nil || !inOrder(b.Out, &b.Ops[0]) {
 			return nil, "several operators"
 		}
 		c := b.Ops[0].Call
@@ -19,6 +19,16 @@ var reference = &Row{
 		}
 		return &Prepared{Name: c.Op.Name + "/any/reference", Work: referenceWork(c), Runner: &evaluation{call: c, args: spreadOf(&b.Ops[0], len(b.In))}}, ""
 	},
+}
+
+// inOrder reports whether a task's results are those of an operator, each once.
+func inOrder(out []int, o *Op) bool {
+	for i, v := range out {
+		if v != o.First+i {
+			return false
+		}
+	}
+	return len(out) == o.Results()
 }
 
 // argument is the index at which an operator takes a value.
