@@ -5,6 +5,8 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/conv"
+	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/strip"
 )
 
@@ -21,6 +23,9 @@ type Exec struct {
 
 	strips strip.Scratch // of element-wise programs
 	views  []strip.View
+	gemm   gemm.Scratch // of products
+	conv   conv.Work    // of convolutions
+	more   []*tensor.T  // inputs of the task under way, and constants of its kernel behind them
 
 	room []byte // of kernels
 	at   int    // of it are in use
@@ -55,6 +60,12 @@ func (x *Exec) Floats(n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
+// behind are the inputs of a task and further ones behind them.
+func (x *Exec) behind(in, more []*tensor.T) []*tensor.T {
+	x.more = append(append(x.more[:0], in...), more...)
+	return x.more
+}
+
 // Stop asks whether the run is to end; long kernels ask now and then, every
 // hundred microseconds or so.
 func (x *Exec) Stop() error {
@@ -70,6 +81,8 @@ func (x *Exec) Clear() {
 	x.part.clear()
 	clear(x.args)
 	clear(x.views)
+	clear(x.more)
+	x.conv = conv.Work{}
 	x.call, x.of, x.Budget = ir.Call{}, nil, nil
 }
 

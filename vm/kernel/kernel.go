@@ -71,7 +71,7 @@ var table []*Row
 
 func init() {
 	// By hand, since a row's Make may look at the table.
-	table = []*Row{stripRow, poolRow, reference}
+	table = []*Row{stripRow, convRow, poolRow, reference}
 }
 
 // Table lists the kernels. The slice must not be changed.

@@ -1,0 +1,187 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/conv"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/strip"
+)
+
+// convRow runs a convolution of float32 with what follows it element by element:
+// bias, norm by running statistics, residual, activation.
+var convRow = &Row{Name: "conv/f32", Make: makeConv}
+
+func makeConv(b *Body, o *Options) (*Prepared, string) {
+	heart, why := convOf(b)
+	if why != "" {
+		return nil, why
+	}
+	t, why := newConvTask(b, heart, o)
+	if why != "" {
+		return nil, why
+	}
+	p := &Prepared{Work: convWork(b.Ops[heart].Call, o.Level), Within: t.within(), Runner: t}
+	if t.tail != nil {
+		p.Work += t.tail.sheet.work(o.Level)
+	}
+	return p, ""
+}
+
+// convOf finds the convolution of a body: views alone stand before it.
+func convOf(b *Body) (heart int, why string) {
+	for heart = range b.Ops {
+		if b.Ops[heart].Call != nil {
+			break
+		}
+	}
+	c := b.Ops[heart].Call
+	if !b.Ops[heart].Is("conv") {
+		return 0, "it does not begin with a convolution"
+	}
+	for _, t := range c.In {
+		if !t.Absent() && t.DType != tensor.F32 {
+			return 0, t.DType.String()
+		}
+	}
+	return heart, ""
+}
+
+// origin is the input that a value is a view of, or Absent.
+func origin(b *Body, v int) int {
+	for v >= len(b.In) {
+		o, _ := b.Def(v)
+		if o.Call != nil {
+			return Absent
+		}
+		v = o.Args[0]
+	}
+	return v
+}
+
+// A convolver is one of package conv's kernels.
+type convolver interface {
+	Divide(parts int) int
+	Units() int
+	Room() int
+	Compute(w *conv.Work, u int, x, filters []float32) conv.Tile
+}
+
+// A convTask is the Runner of a convolution.
+type convTask struct {
+	convolver
+	x, w           int       // inputs
+	packed         []float32 // w as the convolver takes it; nil: as it is
+	depth          int       // products of a sum
+	channels, size int       // of the result: its places in a channel
+
+	tail *tail
+	more []*tensor.T // inputs of the tail behind those of the task
+}
+
+func newConvTask(b *Body, heart int, o *Options) (*convTask, string) {
+	op := &b.Ops[heart]
+	c := op.Call
+	axes, err := axesOf(c)
+	if err != nil {
+		return nil, "it is not legal" // which its evaluation says at length
+	}
+	t := &convTask{x: origin(b, op.Args[0]), w: origin(b, op.Args[1])}
+	shape := shapeOf(c, axes)
+	t.depth, t.channels, t.size = planeSize(c.In[1].Ints())*shape.Channels, c.Out[0].Ints()[1], planeSize(c.Out[0].Ints())
+	if why := t.follow(b, heart, o.Level); why != "" {
+		return nil, why
+	}
+	t.ready(shape, b.Const[t.w], o)
+	return t, ""
+}
+
+func shapeOf(c *ir.Call, axes []conv.Axis) conv.Shape {
+	x, w, groups := c.In[0].Ints(), c.In[1].Ints(), int(c.Int("groups"))
+	return conv.Shape{Images: x[0], Groups: groups, Channels: w[1], Filters: w[0] / groups, Axes: axes}
+}
+
+// ready makes the convolver and packs constant filters for it.
+func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
+	if conv.ThinAt(shape) {
+		t.convolver = conv.NewThin(o.Level, shape)
+		return
+	}
+	d := conv.NewDense(o.Level, shape, w != nil)
+	t.convolver = d
+	if layout := d.Layout(); layout != "" {
+		t.packed = Pack(o.Packs, w, layout, func() []float32 {
+			packed := gemm.Aligned(d.Packed())
+			d.Pack(packed, tensor.Of[float32](w))
+			return packed
+		})
+	}
+}
+
+// follow makes the tail, if there is one, and looks whether a result may lie in its
+// input's memory.
+func (t *convTask) follow(b *Body, heart int, level isa.Level) (why string) {
+	if len(b.Ops) > heart+1 || len(b.Ops[heart].Args) > 2 {
+		plain, err := plainTail(b, heart)
+		if err != "" {
+			return err
+		}
+		t.more = plain.Const[len(b.In):]
+		if t.tail, why = tailOf(plain, heart, len(b.Ops[heart].Call.Out[0].Shape)-2, level); why != "" {
+			return why
+		}
+	}
+	if i := b.InPlace; i != Absent && (i == t.x || i == t.w || t.tail == nil || !t.tail.sheet.follows(i)) {
+		return "it needs the argument that it replaces until the end"
+	}
+	return ""
+}
+
+// within bounds the error of sums in one chain, and of the tail.
+func (t *convTask) within() float64 {
+	w := 0x1p-23 * float64(t.depth+4)
+	if t.tail != nil {
+		w += t.tail.sheet.within
+	}
+	return w
+}
+
+// convWork estimates the time by half of the products that a level can do.
+func convWork(c *ir.Call, level isa.Level) int64 {
+	cost := c.Cost()
+	flops := min(cost.Flops, MaxWork)
+	return max(1, flops/int64(4*level.Lanes())+min(cost.In+cost.Out, MaxWork)/16)
+}
+
+// Parts cuts the places, and filters where there are few.
+func (t *convTask) Parts(want int) int { return t.Divide(want) }
+
+// Run computes the units of a part.
+func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	from, filters := tensor.Of[float32](in[t.x]), t.packed
+	if filters == nil {
+		filters = tensor.Of[float32](in[t.w])
+	}
+	if len(t.more) > 0 {
+		in = x.behind(in, t.more)
+	}
+	x.conv = conv.Work{Room: x.Floats(t.Room()), Gemm: &x.gemm}
+	for u := t.Units() * part / parts; u < t.Units()*(part+1)/parts; u++ {
+		if err := x.Stop(); err != nil {
+			return err
+		}
+		tile := t.Compute(&x.conv, u, from, filters)
+		t.finish(x, &tile, out, in)
+	}
+	return nil
+}
+
+// finish takes a tile to the results.
+func (t *convTask) finish(x *Exec, tile *conv.Tile, out, in []*tensor.T) {
+	if t.tail == nil {
+		tile.Store(tensor.Of[float32](out[0]), t.channels, t.size)
+		return
+	}
+	t.tail.box(x, strip.Matrix(tile.Data, tile.Ld), tile.Image, tile.Channel, tile.Channels, tile.Place, tile.Places, out, in)
+}
