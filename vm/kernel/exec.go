@@ -7,6 +7,7 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/conv"
 	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/norm"
 	"github.com/npulang/npu/vm/kernel/strip"
 )
 
@@ -26,6 +27,8 @@ type Exec struct {
 	gemm   gemm.Scratch // of products
 	conv   conv.Work    // of convolutions
 	more   []*tensor.T  // inputs of the task under way, and constants of its kernel behind them
+	norm   norm.Scratch
+	floats [][]float32 // arguments of the kernel under way
 
 	room []byte // of kernels
 	at   int    // of it are in use
@@ -83,6 +86,7 @@ func (x *Exec) Clear() {
 	clear(x.views)
 	clear(x.more)
 	x.conv = conv.Work{}
+	clear(x.floats)
 	x.call, x.of, x.Budget = ir.Call{}, nil, nil
 }
 

@@ -71,7 +71,14 @@ var table []*Row
 
 func init() {
 	// By hand, since a row's Make may look at the table.
-	table = []*Row{stripRow, convRow, poolRow, reference}
+	table = []*Row{
+		stripRow,
+		convRow,
+		poolRow,
+		normRow,
+		reduceRow,
+		reference,
+	}
 }
 
 // Table lists the kernels. The slice must not be changed.
