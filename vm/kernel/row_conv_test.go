@@ -1,0 +1,262 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// A regionWriter makes a body operator by operator, and the tensors of its inputs.
+type regionWriter struct {
+	*testing.T
+	r     *rand.Rand
+	types []ir.Type
+	in    []*tensor.T
+	ops   []kernel.Op // whose results are counted from 0
+}
+
+// input adds an input; the numbers of inputs are negative until the body is made.
+func (w *regionWriter) input(x *tensor.T) int {
+	w.in = append(w.in, x)
+	return -len(w.in)
+}
+
+// op adds an operator of values.
+func (w *regionWriter) op(name, attrs string, args ...int) int {
+	w.Helper()
+	c := ir.Call{Op: ir.Lookup(name)}
+	for _, a := range args {
+		c.In = append(c.In, w.typeOf(a))
+	}
+	out := w.inferred(name, attrs, c.In)
+	w.ops = append(w.ops, kernel.Op{Call: out, Args: args, First: len(w.ops)})
+	w.types = append(w.types, out.Out[0])
+	return len(w.ops) - 1
+}
+
+func (w *regionWriter) typeOf(v int) ir.Type {
+	if v >= 0 {
+		return w.types[v]
+	}
+	x := w.in[-v-1]
+	t := ir.Type{DType: x.DType}
+	for _, n := range x.Shape {
+		t.Shape = append(t.Shape, ir.N(int64(n)))
+	}
+	return t
+}
+
+// inferred makes a call by the text of a function around it.
+func (w *regionWriter) inferred(name, attrs string, in []ir.Type) *ir.Call {
+	w.Helper()
+	row := ir.Lookup(name)
+	c := &ir.Call{Op: row, In: in, Attrs: row.Defaults()}
+	for _, a := range strings.Fields(attrs) {
+		key, value, _ := strings.Cut(a, "=")
+		for i := range row.Attrs {
+			if row.Attrs[i].Name == key {
+				var n int64
+				if _, err := fmt.Sscan(value, &n); err != nil {
+					w.Fatal(err)
+				}
+				c.Attrs[i] = ir.IntsLit(n)
+				if row.Attrs[i].Kind == ir.KInt {
+					c.Attrs[i] = ir.IntLit(n)
+				}
+			}
+		}
+	}
+	if err := ir.InferCall(c); err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
+
+// body numbers the values as bodies do; consts says which inputs are constant.
+func (w *regionWriter) body(consts []bool, out ...int) *kernel.Body {
+	b := &kernel.Body{InPlace: kernel.Absent}
+	n := len(w.in)
+	number := func(v int) int {
+		if v < 0 {
+			return -v - 1
+		}
+		return n + v
+	}
+	for i, x := range w.in {
+		b.In = append(b.In, w.typeOf(-i-1))
+		b.Const = append(b.Const, nil)
+		if consts[i] {
+			b.Const[i] = x
+		}
+	}
+	for _, o := range w.ops {
+		args := make([]int, len(o.Args))
+		for i, a := range o.Args {
+			args[i] = number(a)
+		}
+		b.Ops = append(b.Ops, kernel.Op{Call: o.Call, Args: args, First: number(o.First)})
+	}
+	for _, v := range out {
+		b.Out = append(b.Out, number(v))
+	}
+	return b
+}
+
+// stepwise runs a body operator by operator, by the kernels of some options or by the
+// reference.
+// It reports whether the reference had to run any of them.
+func stepwise(t *testing.T, b *kernel.Body, in []*tensor.T, o kernel.Options) (results []*tensor.T, slow bool) {
+	t.Helper()
+	values := append([]*tensor.T{}, in...)
+	var x kernel.Exec
+	for i := range b.Ops {
+		op := &b.Ops[i]
+		var args, consts []*tensor.T
+		for _, a := range op.Args {
+			args, consts = append(args, values[a]), append(consts, b.Value(a))
+		}
+		out := garbage(op.Call)
+		p := kernel.Prepare(kernel.Single(op.Call, consts, kernel.Absent), &o)
+		if err := p.Do(&x, 0, 1, out, args); err != nil {
+			t.Fatal(err)
+		}
+		values, slow = append(values, out...), slow || p.Kind == kernel.Reference
+	}
+	for _, v := range b.Out {
+		results = append(results, values[v])
+	}
+	return results, slow
+}
+
+// positive makes variances.
+func positive(r *rand.Rand, n int) *tensor.T {
+	x := tensor.New(tensor.F32, n)
+	for i := range n {
+		tensor.Of[float32](x)[i] = 0.1 + r.Float32()
+	}
+	return x
+}
+
+func normal(r *rand.Rand, shape ...int) *tensor.T {
+	x := tensor.New(tensor.F32, shape...)
+	for i := range tensor.Of[float32](x) {
+		tensor.Of[float32](x)[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// convRegion writes a convolution and one to five operators behind it.
+func convRegion(t *testing.T, r *rand.Rand) (w *regionWriter, out int) {
+	w = &regionWriter{T: t, r: r}
+	groups := 1 + r.IntN(3)
+	per, filters := 1+r.IntN(6), groups*(1+r.IntN(9))
+	if r.IntN(3) == 0 {
+		per, filters = 1, groups
+	}
+	size, stride, pad := 1+r.IntN(3), 1+r.IntN(2), r.IntN(2)
+	x := w.input(normal(r, 1+r.IntN(2), groups*per, size+r.IntN(14), size+r.IntN(14)))
+	f := w.input(normal(r, filters, per, size, size))
+	args := []int{x, f}
+	if r.IntN(2) == 0 {
+		args = append(args, w.input(normal(r, filters)))
+	}
+	y := w.op("conv", fmt.Sprintf("stride=%d pad=%d groups=%d", stride, pad, groups), args...)
+	for range 1 + r.IntN(3) {
+		switch r.IntN(4) {
+		case 0:
+			y = w.op("batchnorm", "", y, w.input(normal(r, filters)), w.input(normal(r, filters)), w.input(normal(r, filters)), w.input(positive(r, filters)))
+		case 1:
+			y = w.op("add", "", y, w.input(normal(r, w.typeOf(y).Ints()...)))
+		case 2:
+			y = w.op("relu", "", y)
+		case 3:
+			y = w.op("mul", "", w.input(normal(r, filters, 1, 1)), y)
+		}
+	}
+	return w, y
+}
+
+// TestConvRegions runs random convolutions with what follows them as one kernel, at
+// every level, by any parts, and compares with the operators by themselves: the bits
+// with those of kernels of the same level, the numbers with their evaluations.
+func TestConvRegions(t *testing.T) {
+	for seed := range uint64(120) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		w, y := convRegion(t, r)
+		consts := make([]bool, len(w.in))
+		for i := range consts {
+			consts[i] = i > 0 && (seed%2 == 0 || len(w.in[i].Shape) == 1)
+		}
+		b := w.body(consts, y)
+		want, _ := stepwise(t, b, w.in, kernel.Options{})
+		for _, o := range choices()[1:] {
+			p := kernel.Prepare(b, &o)
+			if p == nil {
+				t.Fatalf("seed %d: no kernel takes %v", seed, b.Ops)
+			}
+			if !strings.HasPrefix(p.Name, "conv/f32/") {
+				t.Fatalf("seed %d: it runs by %s", seed, p.Name)
+			}
+			got := runRegion(t, p, b, w.in, 1)
+			if d := tensor.CompareWhole(got[0], want[0], tensor.Tolerance(p.Within)); d != nil {
+				t.Fatalf("seed %d by %s: %v", seed, p.Name, d)
+			}
+			if single, slow := stepwise(t, b, w.in, o); !slow && !tensor.BitEqual(single[0], got[0]) {
+				t.Fatalf("seed %d by %s: the operators by themselves give other bits: %v", seed, p.Name, tensor.Compare(got[0], single[0], 0))
+			}
+			for _, wanted := range []int{2, 3} {
+				if parts := runRegion(t, p, b, w.in, p.Parts(wanted)); !tensor.BitEqual(parts[0], got[0]) {
+					t.Fatalf("seed %d by %s: parts give other bits", seed, p.Name)
+				}
+			}
+		}
+	}
+}
+
+func runRegion(t *testing.T, p *kernel.Prepared, b *kernel.Body, in []*tensor.T, parts int) []*tensor.T {
+	t.Helper()
+	var types []ir.Type
+	for _, v := range b.Out {
+		types = append(types, b.Type(v))
+	}
+	out := garbageOf(types)
+	var x kernel.Exec
+	for part := parts - 1; part >= 0; part-- {
+		if err := p.Do(&x, part, parts, out, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestConvRegionSteady: once memory is there, a run takes no more.
+func TestConvRegionSteady(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		w, y := convRegion(t, r)
+		consts := make([]bool, len(w.in))
+		for i := range consts {
+			consts[i] = i > 0
+		}
+		b := w.body(consts, y)
+		for _, o := range choices()[1:] {
+			p := kernel.Prepare(b, &o)
+			var x kernel.Exec
+			out := garbageOf([]ir.Type{b.Type(b.Out[0])})
+			run := func() {
+				if err := p.Do(&x, 0, 1, out, w.in); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if n := testing.AllocsPerRun(5, run); n > 0 {
+				t.Errorf("seed %d by %s: a run makes memory %v times", seed, p.Name, n)
+			}
+		}
+	}
+}
