@@ -1,0 +1,103 @@
+package move
+
+import "unsafe"
+
+// A word is an element of some size.
+type word interface {
+	uint8 | uint16 | uint32 | uint64 | [2]uint64
+}
+
+// The kinds of leaves, from the fastest on.
+var (
+	// Rows of neighbours in both tensors.
+	runs = &kind{"runs", [5]loop{runLoop, runLoop, runLoop, runLoop, runLoop}}
+	// One element all along a row.
+	fills = &kind{"fill", [5]loop{fillLoop[uint8], fillLoop[uint16], fillLoop[uint32], fillLoop[uint64], fillLoop[[2]uint64]}}
+	// Rows that are columns in the source.
+	transposes = &kind{"transpose", [5]loop{transposeLoop[uint8], transposeLoop[uint16], transposeLoop[uint32], transposeLoop[uint64], transposeLoop[[2]uint64]}}
+	// Rows backwards.
+	reverses = &kind{"reverse", [5]loop{reverseLoop[uint8], reverseLoop[uint16], reverseLoop[uint32], reverseLoop[uint64], reverseLoop[[2]uint64]}}
+	// Each element of the source a few times.
+	spreads = &kind{"spread", [5]loop{spreadLoop[uint8], spreadLoop[uint16], spreadLoop[uint32], spreadLoop[uint64], spreadLoop[[2]uint64]}}
+	// Anything else, in steps.
+	steps = &kind{"steps", [5]loop{stepLoop[uint8], stepLoop[uint16], stepLoop[uint32], stepLoop[uint64], stepLoop[[2]uint64]}}
+)
+
+// fillFrom is from how many elements on a row of one element is filled by
+// doubling.
+const fillFrom = 12
+
+func at[E word](p unsafe.Pointer, off int) *E { return (*E)(unsafe.Add(p, off)) }
+
+func bytesAt(p unsafe.Pointer, off, n int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(p, off)), n)
+}
+
+func runLoop(d, s unsafe.Pointer, l *leaf, rows, n int) {
+	to, from, n := l.rows.to, l.rows.from, n*l.size
+	for i := range rows {
+		copy(bytesAt(d, i*to, n), bytesAt(s, i*from, n))
+	}
+}
+
+// fillLoop writes some elements one by one and the rest by copies of them, each
+// twice as long as the one before, up to what stays in the first-level cache.
+func fillLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	const most = 4 << 10
+	for i := range rows {
+		v, first := *at[E](s, i*l.rows.from), i*l.rows.to
+		for k := range fillFrom {
+			*at[E](d, first+k*l.size) = v
+		}
+		all := bytesAt(d, first, n*l.size)
+		for done := fillFrom * l.size; done < len(all); {
+			done += copy(all[done:], all[:min(done, most)])
+		}
+	}
+}
+
+// reverseLoop writes forward what it reads backward, four at a time.
+func reverseLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	for i := range rows {
+		to, from := i*l.rows.to, i*l.rows.from
+		k := 0
+		for ; k+4 <= n; k += 4 {
+			a, b, c, e := *at[E](s, from), *at[E](s, from-l.size), *at[E](s, from-2*l.size), *at[E](s, from-3*l.size)
+			*at[E](d, to), *at[E](d, to+l.size), *at[E](d, to+2*l.size), *at[E](d, to+3*l.size) = a, b, c, e
+			to, from = to+4*l.size, from-4*l.size
+		}
+		for ; k < n; k++ {
+			*at[E](d, to) = *at[E](s, from)
+			to, from = to+l.size, from-l.size
+		}
+	}
+}
+
+// spreadLoop reads each element once and writes it n times.
+func spreadLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	for i := range rows {
+		v, to := *at[E](s, i*l.size), i*l.rows.to
+		for range n {
+			*at[E](d, to) = v
+			to += l.size
+		}
+	}
+}
+
+// stepLoop goes in any steps.
+func stepLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	toStep, fromStep := l.row.to, l.row.from
+	for i := range rows {
+		to, from := i*l.rows.to, i*l.rows.from
+		k := 0
+		for ; k+4 <= n; k += 4 {
+			a, b, c, e := *at[E](s, from), *at[E](s, from+fromStep), *at[E](s, from+2*fromStep), *at[E](s, from+3*fromStep)
+			*at[E](d, to), *at[E](d, to+toStep), *at[E](d, to+2*toStep), *at[E](d, to+3*toStep) = a, b, c, e
+			to, from = to+4*toStep, from+4*fromStep
+		}
+		for ; k < n; k++ {
+			*at[E](d, to) = *at[E](s, from)
+			to, from = to+toStep, from+fromStep
+		}
+	}
+}
