@@ -41,6 +41,48 @@ func (c *Call) Within() (at []int64, ok bool) {
 	return at, true
 }
 
+// A Layout says where the elements of a result lie among those of an argument: the
+// first one, and for each axis of a block its size and how many elements lie between
+// neighbours. The block has the result's elements in row-major order, but may have
+// more axes than it.
+type Layout struct {
+	Offset         int
+	Shape, Strides []int
+}
+
+// Layouts tells where the elements of each result of a call without symbols lie in
+// its first argument, gaps or not. ok is false for operators whose results have
+// other elements, or are no blocks.
+func (c *Call) Layouts() (list []Layout, ok bool) {
+	if len(c.In) == 0 || c.In[0].Absent() {
+		return nil, false
+	}
+	strides := c.Op.strides
+	if c.Op.Flags&View != 0 {
+		strides = stridesOfAll
+	}
+	if strides == nil {
+		return nil, false
+	}
+	parts, err := strides(c)
+	if err != nil || len(parts) != len(c.Out) {
+		return nil, false
+	}
+	for i, p := range parts {
+		// What a call promises, its evaluation checks when it runs.
+		if n, ok := c.Out[i].Elements().Const(); !ok || int64(elementsOf(p.shape)) != n {
+			return nil, false
+		}
+		list = append(list, Layout{p.off, p.shape, p.strides})
+	}
+	return list, true
+}
+
+func elementsOf(shape []int) int {
+	n, _ := tensor.Elements(shape)
+	return n
+}
+
 // MayView reports whether there are calls of the operator for which Within holds.
 func (op *Op) MayView() bool { return op.Flags&View != 0 || op.strides != nil }
 

@@ -72,6 +72,7 @@ var table []*Row
 func init() {
 	// By hand, since a row's Make may look at the table.
 	table = []*Row{
+		moves,
 		stripRow,
 		convRow,
 		poolRow,

@@ -38,6 +38,25 @@ func (b Block) Part(axis, first, n int) Block {
 	return p
 }
 
+// finer is the block under a shape each of whose axes, or several neighbours of
+// them together, are one of the block's.
+func (b Block) finer(shape []int) Block {
+	f := Block{Offset: b.Offset, Shape: shape, Strides: make([]int, len(shape))}
+	at := 0
+	for i, n := range b.Shape {
+		end := at + 1
+		for p := shape[at]; p < n; end++ {
+			p *= shape[end]
+		}
+		for k, stride := end-1, b.Strides[i]; k >= at; k-- {
+			f.Strides[k] = stride
+			stride *= shape[k]
+		}
+		at = end
+	}
+	return f
+}
+
 // reach is the lowest and the highest position that a block with elements has.
 func (b Block) reach() (low, high int) {
 	low, high = b.Offset, b.Offset
@@ -52,8 +71,8 @@ func (b Block) reach() (low, high int) {
 }
 
 // Of is the block b of a dense tensor whose elements lie, in that order, where
-// base says. ok is false if it is no block there: a reshaped transposition seldom
-// is.
+// base says. An axis of b may become several. ok is false if it is no block there: a
+// reshaped transposition seldom is.
 func (b Block) Of(base Block) (Block, bool) {
 	if b.Len() == 0 {
 		return Block{Shape: b.Shape, Strides: make([]int, len(b.Shape))}, true

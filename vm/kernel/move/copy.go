@@ -25,13 +25,16 @@ type Copy struct {
 // A span is the bytes that a copy touches of a tensor.
 type span struct{ low, high int }
 
-// NewCopy makes a copy of elements of 1, 2, 4, 8 or 16 bytes between two blocks
-// of the same shape. No element of the destination may be in its block twice.
+// NewCopy makes a copy of elements of 1, 2, 4, 8 or 16 bytes between two blocks of
+// the same shape, but that several axes of the source may stand for one of the
+// destination, as Of makes them. No element of the destination may be in its block
+// twice.
 func NewCopy(level isa.Level, size int, to, from Block) *Copy {
 	c := &Copy{bytes: to.Len() * size}
 	if c.bytes == 0 {
 		return c
 	}
+	to = to.finer(from.Shape)
 	c.to, c.from = spanOf(to, size), spanOf(from, size)
 	axes, toAt, fromAt := axesOf(size, to, from)
 	size, axes = widen(size, axes, toAt, fromAt)
@@ -66,22 +69,25 @@ func (c *Copy) Kind() string {
 // Run copies one of several parts of src to dst, which begin where the tensors
 // do. It panics if a tensor is shorter than its block.
 func (c *Copy) Run(dst, src []byte, part, parts int) {
-	if c.bytes == 0 {
+	c.Items(dst, src, int(int64(c.items)*int64(part)/int64(parts)), int(int64(c.items)*int64(part+1)/int64(parts)))
+}
+
+// Pace is how many items are done in some ten microseconds: after so many, a long
+// copy may look whether to go on.
+func (c *Copy) Pace() int { return max(1, paceBytes/c.itemBytes) }
+
+const paceBytes = 1 << 20
+
+// Items is Run for the items from first to before end, of which there are as many
+// as the copy has rounds and chunks.
+func (c *Copy) Items(dst, src []byte, first, end int) {
+	if first >= end {
 		return
 	}
 	if c.to.low < 0 || c.to.high > len(dst) || c.from.low < 0 || c.from.high > len(src) {
 		panic(fmt.Sprintf("move: bytes %v of %d from bytes %v of %d", c.to, len(dst), c.from, len(src)))
 	}
-	first, end := share(c.items, part, parts)
-	if first == end {
-		return
-	}
 	c.run(unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src)), first, end)
-}
-
-// share is which of n items are a part's.
-func share(n, part, parts int) (first, end int) {
-	return int(int64(n) * int64(part) / int64(parts)), int(int64(n) * int64(part+1) / int64(parts))
 }
 
 // maxOuter is how many axes an odometer has without a list from the heap: blocks
