@@ -64,6 +64,9 @@ func (s *stream) watched(st *step) error {
 // Arena is how many bytes of memory a run shares out among its values.
 func (m *Machine) Arena() int64 { return m.program.Arena }
 
+// Streams is how many streams the program has.
+func (m *Machine) Streams() int { return len(m.code[0]) }
+
 // Tasks lists what the machine does, in the order of the plan: bodies follow what
 // runs them.
 func (m *Machine) Tasks() []Task {
@@ -191,7 +194,10 @@ func (l *lister) refused(st *step) string {
 	if !ok {
 		return "the region has no form that a kernel could take"
 	}
-	return kernel.Refusals(body, l.m.kernels)
+	if why := kernel.Refusals(body, l.m.kernels); why != "" {
+		return why
+	}
+	return "no kernel that may be chosen runs several operators"
 }
 
 // types prints the types of arguments and results.

@@ -26,6 +26,7 @@ type cli struct {
 	Errors string `enum:"text,json" default:"text" placeholder:"text|json" help:"How to print errors and warnings: text (default), or json, one object a line."`
 
 	Run     runCmd     `cmd:"" help:"Compile and run a graph, print its results."`
+	Bench   benchCmd   `cmd:"" help:"Measure the runs of a graph: time, rate, memory, allocations."`
 	Check   checkCmd   `cmd:"" help:"Report the mistakes of a program; needs no weights."`
 	Test    testCmd    `cmd:"" help:"Run the test blocks of a script."`
 	Emit    emitCmd    `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`

@@ -26,9 +26,10 @@ type runCmd struct {
 // runFlags say what goes in and where the results go.
 type runFlags struct {
 	dimFlags
-	Input  []string `short:"i" help:"Value of an input: a literal such as [1,2] or 0.5, random, or a file (x.npy, data.npz:KEY). May be repeated." sep:"none" placeholder:"NAME=VALUE"`
-	Output string   `short:"o" help:"Write each output as NAME.npy into the folder DIR instead of printing it." placeholder:"DIR"`
-	JSON   bool     `help:"Print the outputs as one JSON object: dtype, shape and data of each."`
+	Input          []string `short:"i" help:"Value of an input: a literal such as [1,2] or 0.5, random, or a file (x.npy, data.npz:KEY). May be repeated." sep:"none" placeholder:"NAME=VALUE"`
+	Output         string   `short:"o" help:"Write each output as NAME.npy into the folder DIR instead of printing it." placeholder:"DIR"`
+	JSON           bool     `help:"Print the outputs as one JSON object: dtype, shape and data of each."`
+	ExplainKernels bool     `help:"Tell of each task which kernel runs it and why, its time, and its share of the machine's limit; takes a second of further runs. With --json on standard error."`
 }
 
 // Run compiles, runs once and prints.
@@ -61,7 +62,24 @@ func (r *runCmd) Run(ctx context.Context, std streams, c *cli) error {
 		return err
 	}
 	std.progress.stop()
-	return r.deliver(std, p, outputs)
+	if err := r.deliver(std, p, outputs); err != nil || !r.ExplainKernels {
+		return err
+	}
+	return r.explain(ctx, std, p, inputs)
+}
+
+// explain prints the report of kernels, apart from outputs that are JSON.
+func (r *runCmd) explain(ctx context.Context, std streams, p *npu.Program, inputs map[string]*npu.Tensor) error {
+	report, err := p.ExplainKernels(ctx, inputs)
+	if err != nil {
+		return err
+	}
+	out := std.out
+	if r.JSON {
+		out = std.err
+	}
+	_, err = io.WriteString(out, report.Text())
+	return err
 }
 
 func (r *runCmd) options(std streams) (npu.Options, error) {

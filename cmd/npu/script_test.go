@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"safetensors": writeWeights, "npz": writeNpz, "flip": flip, "cut": cut, "utf16": toUTF16, "width": width, "sparse": sparse,
+			"safetensors": writeWeights, "npz": writeNpz, "flip": flip, "cut": cut, "utf16": toUTF16, "width": width, "sparse": sparse, "json": hasKeys,
 		},
 		Condition: func(c string) (bool, error) { return c == "root" && os.Getuid() == 0, nil },
 		Setup: func(e *testscript.Env) error {
@@ -123,6 +123,17 @@ func width(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
 			ts.Fatalf("a line ends in blanks: %q", line)
+		}
+	}
+}
+
+// hasKeys is "json KEY ...": the last output is one JSON object that has the keys.
+func hasKeys(ts *testscript.TestScript, _ bool, args []string) {
+	var object map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &object))
+	for _, key := range args {
+		if _, ok := object[key]; !ok {
+			ts.Fatalf("the object has no %s", key)
 		}
 	}
 }

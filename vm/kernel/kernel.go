@@ -100,11 +100,15 @@ func Prepare(b *Body, o *Options) *Prepared {
 	return nil
 }
 
-// Refusals says why no kernel takes a body: what each row of the table said. It is
-// empty for one that a kernel takes, or if the options leave no kernel to ask.
+// Refusals says why no kernel runs a body of several operators as one: what each row
+// of the table said, but for the reference, which takes one operator only. It is empty
+// for a body that a kernel takes, or if the options leave no kernel to ask.
 func Refusals(b *Body, o *Options) string {
 	var why string
 	for _, row := range table {
+		if row == reference {
+			continue
+		}
 		p, not := row.prepare(b, o)
 		switch {
 		case p != nil:

@@ -1,0 +1,420 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/peak"
+)
+
+// BenchOptions say what Bench measures, and for how long.
+type BenchOptions struct {
+	Options
+	// Inputs are values of inputs as ReadInputs takes them; those that are left out
+	// have their defaults, or are random, from Options.Seed.
+	Inputs map[string]string
+	// Runs is how many runs are measured; 0: until the median is stable, see
+	// BenchReport, for Time at most, of which 0 stands for ten seconds. One run
+	// is always measured.
+	Runs int
+	Time time.Duration
+	// ByTask asks for a report of each task, too.
+	ByTask bool
+	// Progress, if not nil, is told what comes next.
+	Progress func(what string)
+}
+
+// A BenchReport is what a program took. Times are those of a run with its results
+// bound to memory (Program.Bind), milliseconds of the wall clock.
+//
+// Before anything is measured the program runs for a tenth of a second, at least
+// once, so that memory is there and caches and clock are warm. Then it runs until
+// half a second is over, it has run five times, and the median is stable: the
+// interval that holds the true median with 95 % confidence, as the order of the
+// samples gives it, is within 1 % of the median to both sides.
+type BenchReport struct {
+	MedianMs float64 `json:"median_ms"`
+	P90Ms    float64 `json:"p90_ms"` // nine in ten runs took no longer
+	P99Ms    float64 `json:"p99_ms"` // with less than a hundred runs, the slowest
+	MinMs    float64 `json:"min_ms"`
+	MeanMs   float64 `json:"mean_ms"`
+	Runs     int     `json:"runs"`   // that were measured
+	Stable   bool    `json:"stable"` // see above
+
+	Flops      int64   `json:"flops"`       // of a run, as the IR counts them: a product and sum are two
+	GFlops     float64 `json:"gflops"`      // a second, by the median
+	PeakGFlops float64 `json:"peak_gflops"` // what Threads threads do in registers, f32, measured before and after
+	PeakShare  float64 `json:"peak_share"`  // of the two
+
+	ArenaBytes   int64 `json:"arena_bytes"`    // of the memory that a run shares out among its values
+	PeakBytes    int64 `json:"peak_bytes"`     // the most that runs held: arena, copies, scratch memory
+	WeightBytes  int64 `json:"weight_bytes"`   // of the parameters, in memory or mapped
+	RSSBytes     int64 `json:"rss_bytes"`      // of the process, resident behind the last run
+	PeakRSSBytes int64 `json:"peak_rss_bytes"` // the most so far
+	AllocsPerRun int64 `json:"allocs_per_run"` // allocations of Go objects, rounded down
+	AllocBytes   int64 `json:"alloc_bytes_per_run"`
+
+	Threads   int    `json:"threads"`
+	Precision string `json:"precision"` // dtype of most of the work
+	Kernels   string `json:"kernels"`   // the fastest kind that tasks might have
+	ISA       string `json:"isa"`       // of fast kernels
+
+	CompileMs float64 `json:"compile_ms"` // from the source to an optimised graph with weights
+	PlanMs    float64 `json:"plan_ms"`    // plan, bytecode, kernels, packed weights
+	FirstMs   float64 `json:"first_ms"`   // the first run
+
+	Tasks *KernelReport `json:"tasks,omitempty"` // with BenchOptions.ByTask
+
+	Warnings Diagnostics        `json:"-"`
+	Outputs  map[string]*Tensor `json:"-"` // of the last run
+}
+
+// benchTime is how long a program is measured where nothing is said.
+const benchTime = 10 * time.Second
+
+// Bench compiles a program and measures its runs. The error is that of Compile,
+// ReadInputs or Run.
+func Bench(ctx context.Context, src Source, opts BenchOptions) (*BenchReport, error) {
+	ctx = endless(ctx)
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	p, err := Compile(src, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	r := &BenchReport{Warnings: p.Warnings(), CompileMs: ms(time.Since(begin))}
+	inputs, err := p.benchInputs(opts)
+	if err != nil {
+		return nil, err
+	}
+	opts.tell("measuring")
+	b := &benched{p: p, r: r}
+	if err := b.measure(ctx, inputs, &opts); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// check refuses what can't be measured.
+func (o *BenchOptions) check() error {
+	switch {
+	case o.Runs < 0:
+		return planError("%d runs are asked for; at least one is measured", o.Runs)
+	case o.Time < 0:
+		return planError("the time limit is %v; it can't be negative", o.Time)
+	}
+	if o.Time == 0 {
+		o.Time = benchTime
+	}
+	return nil
+}
+
+func (o *BenchOptions) tell(what string) {
+	if o.Progress != nil {
+		o.Progress(what)
+	}
+}
+
+// benchInputs are the inputs that are given, and random ones for those that have no
+// default.
+func (p *Program) benchInputs(opts BenchOptions) (map[string]*Tensor, error) {
+	given := map[string]string{}
+	for _, port := range p.Inputs() {
+		if !port.Optional {
+			given[port.Name] = "random"
+		}
+	}
+	for name, value := range opts.Inputs {
+		given[name] = value
+	}
+	return p.ReadInputs(given, InputOptions{Seed: opts.Seed, Dims: opts.Dims})
+}
+
+// A benched program is on its way to a report.
+type benched struct {
+	p       *Program
+	r       *BenchReport
+	bound   *IOBinding
+	machine *vm.Machine
+	samples []float64 // seconds
+}
+
+// measure fills the report.
+func (b *benched) measure(ctx context.Context, inputs map[string]*Tensor, opts *BenchOptions) (err error) {
+	if err := b.bind(inputs); err != nil {
+		return err
+	}
+	if err := b.warm(ctx); err != nil {
+		return err
+	}
+	if err := b.count(ctx); err != nil {
+		return err
+	}
+	threads := threadsOf(opts.Threads)
+	before := peakOf(threads)
+	if err := b.sample(ctx, opts); err != nil {
+		return err
+	}
+	b.r.PeakGFlops = max(before, peakOf(threads))
+	b.summarise()
+	if err := b.allocations(ctx); err != nil {
+		return err
+	}
+	b.r.Threads, b.r.Kernels, b.r.ISA = threads, b.p.kernels().Kind.String(), b.p.kernels().Level.String()
+	b.r.Outputs = b.bound.Outputs()
+	b.memory()
+	if opts.ByTask {
+		b.r.Tasks, err = b.p.explain(ctx, b.bound)
+	}
+	return err
+}
+
+// bind makes the plan.
+func (b *benched) bind(inputs map[string]*Tensor) (err error) {
+	begin := time.Now()
+	if b.bound, err = b.p.Bind(inputs, nil); err != nil {
+		return err
+	}
+	b.machine = b.bound.plan.machine
+	b.r.PlanMs = ms(time.Since(begin))
+	return nil
+}
+
+// warmTime is how long a program runs before it is measured.
+const warmTime = 100 * time.Millisecond
+
+// warm runs the program until it is warm.
+func (b *benched) warm(ctx context.Context) error {
+	begin := time.Now()
+	for time.Since(begin) < warmTime {
+		took, err := b.run(ctx)
+		if err != nil {
+			return err
+		}
+		if b.r.FirstMs == 0 {
+			b.r.FirstMs = ms(took)
+		}
+	}
+	return nil
+}
+
+// count finds the flops of a run, and the dtype of most of them, by what tasks ran
+// how often: only that tells of loops.
+func (b *benched) count(ctx context.Context) error {
+	b.machine.Watch(true)
+	defer b.machine.Watch(false)
+	if err := b.bound.Run(ctx); err != nil {
+		return err
+	}
+	var most int64
+	work := map[string]int64{}
+	for _, t := range b.machine.Tasks() {
+		b.r.Flops += t.Flops * t.Times
+		work[t.DType] += max(t.Flops, 1) * t.Times
+		if t.DType != "" && work[t.DType] > most {
+			most, b.r.Precision = work[t.DType], t.DType
+		}
+	}
+	return nil
+}
+
+const (
+	// fewRuns and shortTime are what a measurement has at least.
+	fewRuns   = 5
+	shortTime = 500 * time.Millisecond
+	// stableShare is how near the median the ends of its interval are at last.
+	stableShare = 0.01
+	// lookAgain is by how much the number of samples grows between two looks at
+	// whether they are stable, since each look sorts them.
+	lookAgain = 1.2
+)
+
+// sample runs the program until enough is known.
+func (b *benched) sample(ctx context.Context, opts *BenchOptions) error {
+	for begin, look := time.Now(), fewRuns; ; {
+		one, err := b.run(ctx)
+		if err != nil {
+			return err
+		}
+		b.samples = append(b.samples, one.Seconds())
+		n, took := len(b.samples), time.Since(begin)
+		switch {
+		case opts.Runs > 0:
+			if n >= opts.Runs {
+				return nil
+			}
+		case took >= opts.Time:
+			return nil
+		case n >= look && took >= shortTime:
+			if stable(b.samples) {
+				return nil
+			}
+			look = int(math.Ceil(lookAgain * float64(n)))
+		}
+	}
+}
+
+const (
+	// allocTime is about how long allocations are counted.
+	allocTime = 200 * time.Millisecond
+	// allocTries is how often, since the rest of the process allocates, too.
+	allocTries = 3
+)
+
+// allocations counts those of a run: the least of several tries.
+func (b *benched) allocations(ctx context.Context) error {
+	runs := int(min(max(allocTime.Seconds()*1e3/b.r.MedianMs, 1), 1000))
+	b.r.AllocsPerRun, b.r.AllocBytes = math.MaxInt64, math.MaxInt64
+	var before, after runtime.MemStats
+	for try := 0; try < allocTries && b.r.AllocsPerRun > 0; try++ {
+		runtime.ReadMemStats(&before)
+		for range runs {
+			if err := b.bound.Run(ctx); err != nil {
+				return err
+			}
+		}
+		runtime.ReadMemStats(&after)
+		b.r.AllocsPerRun = min(b.r.AllocsPerRun, int64(after.Mallocs-before.Mallocs)/int64(runs))
+		b.r.AllocBytes = min(b.r.AllocBytes, int64(after.TotalAlloc-before.TotalAlloc)/int64(runs))
+	}
+	return nil
+}
+
+// stable reports whether the median of samples is known: whether the interval that
+// holds it with 95 % confidence is narrow. Of n samples in order, the bounds are
+// those 0.98 roots of n away from the middle, as the normal approximation of the
+// binomial distribution gives.
+func stable(samples []float64) bool {
+	v := slices.Sorted(slices.Values(samples))
+	n := float64(len(v))
+	half := 0.98 * math.Sqrt(n)
+	low := v[max(int(math.Floor(n/2-half)), 0)]
+	high := v[min(int(math.Ceil(n/2+half)), len(v)-1)]
+	m := quantile(v, 0.5)
+	return high-m <= stableShare*m && m-low <= stableShare*m
+}
+
+// quantile is the least of sorted samples that a share of them does not exceed; the
+// median of an even number is the mean of both in the middle.
+func quantile(sorted []float64, share float64) float64 {
+	n := len(sorted)
+	if share == 0.5 {
+		return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	}
+	return sorted[min(max(int(math.Ceil(share*float64(n)))-1, 0), n-1)]
+}
+
+// summarise makes numbers of the samples.
+func (b *benched) summarise() {
+	r, v := b.r, slices.Clone(b.samples)
+	r.Stable = len(v) >= fewRuns && stable(v)
+	slices.Sort(v)
+	sum := 0.0
+	for _, s := range v {
+		sum += s
+	}
+	r.Runs = len(v)
+	r.MedianMs, r.P90Ms, r.P99Ms = 1e3*quantile(v, 0.5), 1e3*quantile(v, 0.9), 1e3*quantile(v, 0.99)
+	r.MinMs, r.MeanMs = 1e3*v[0], 1e3*sum/float64(len(v))
+	r.GFlops = rate(float64(r.Flops), r.MedianMs)
+	r.PeakShare = r.GFlops / r.PeakGFlops
+}
+
+// rate is 10^9 units a second.
+func rate(units, ms float64) float64 { return units / 1e6 / max(ms, 1e-9) }
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// memory tells what the program and the process hold.
+func (b *benched) memory() {
+	r := b.r
+	r.ArenaBytes = b.machine.Arena()
+	r.PeakBytes = b.p.MemoryInfo().Peak
+	for _, w := range b.p.weights {
+		r.WeightBytes += int64(len(w.Data))
+	}
+	r.RSSBytes, r.PeakRSSBytes = residentBytes()
+}
+
+// peakOf is the rate of products and sums of f32 that so many threads reach
+// together, in GFLOP/s.
+func peakOf(threads int) float64 {
+	rates := make([]float64, threads)
+	var ready, done sync.WaitGroup
+	ready.Add(threads)
+	for i := range rates {
+		done.Go(func() {
+			ready.Done()
+			ready.Wait()
+			rates[i] = peak.FMA(isa.Best())
+		})
+	}
+	done.Wait()
+	sum := 0.0
+	for _, r := range rates {
+		sum += r
+	}
+	return sum
+}
+
+// copyRate is how many 10^9 bytes a second so many threads read and write when they
+// copy memory, of which source and target together have so many bytes: small ones
+// lie in caches.
+func copyRate(bytes int64, threads int) float64 {
+	each := max(int(bytes)/2/threads, 64)
+	rates := make([]float64, threads)
+	var ready, done sync.WaitGroup
+	ready.Add(threads)
+	for i := range rates {
+		done.Go(func() {
+			from, to := tensor.AlignedBytes(each), tensor.AlignedBytes(each)
+			copy(from, to) // so that the pages are there
+			ready.Done()
+			ready.Wait()
+			rates[i] = fastest(float64(2*each), func(times int) {
+				for range times {
+					copy(to, from)
+				}
+			}) / 1e9
+		})
+	}
+	done.Wait()
+	sum := 0.0
+	for _, r := range rates {
+		sum += r
+	}
+	return sum
+}
+
+// Text prints the report in a few lines.
+func (r *BenchReport) Text() string {
+	how := "stable"
+	if !r.Stable {
+		how = "not stable yet"
+	}
+	text := align("ll", func(row func(...string)) {
+		row("time", fmt.Sprintf("%.4f ms median, %.4f ms p90, %.4f ms p99, %.4f ms least of %s, %s", r.MedianMs, r.P90Ms, r.P99Ms, r.MinMs, counted(r.Runs, "run"), how))
+		row("work", fmt.Sprintf("%.4g MFLOP a run, %.4g GFLOP/s, %s of %.4g GFLOP/s (%s, %s)", float64(r.Flops)/1e6, r.GFlops, shareText(r.PeakShare), r.PeakGFlops, counted(r.Threads, "thread"), r.ISA))
+		row("memory", fmt.Sprintf("arena %s, at most %s in runs, weights %s, resident %s, at most %s", mebibytes(r.ArenaBytes), mebibytes(r.PeakBytes), mebibytes(r.WeightBytes), mebibytes(r.RSSBytes), mebibytes(r.PeakRSSBytes)))
+		row("allocations", fmt.Sprintf("%d a run, %d bytes", r.AllocsPerRun, r.AllocBytes))
+		row("before", fmt.Sprintf("%.1f ms compiling, %.1f ms planning and packing, %.4f ms the first run", r.CompileMs, r.PlanMs, r.FirstMs))
+		row("kernels", fmt.Sprintf("%s, %s", r.Kernels, r.Precision))
+	})
+	if r.Tasks != nil {
+		text += "\n" + r.Tasks.Text()
+	}
+	return text
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20)) }

@@ -1,0 +1,236 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/npulang/npu/vm"
+)
+
+// A KernelReport tells of each task of a program which kernel runs it, and why, and
+// what it takes beside what the machine can do.
+type KernelReport struct {
+	Runs       int          `json:"runs"`        // of which the times are means
+	RunMs      float64      `json:"run_ms"`      // of the wall clock, a run
+	Threads    int          `json:"threads"`     // that a run may have
+	PeakGFlops float64      `json:"peak_gflops"` // of them, f32, in registers
+	Tasks      []KernelTask `json:"tasks"`
+}
+
+// A KernelTask is one task: an operator, or a fused region that one kernel runs. A
+// region that none runs, a loop and a branch are followed by the tasks of their
+// bodies.
+type KernelTask struct {
+	Name   string   `json:"task"`  // "t3", in a body "t3.1"
+	Ops    []string `json:"ops"`   // the operators
+	Types  string   `json:"types"` // of arguments and results
+	Value  string   `json:"value"` // of the first result
+	Pos    string   `json:"pos"`   // in the source, or empty
+	Kernel string   `json:"kernel"`
+	Kind   string   `json:"kind"` // reference, generic or fast; empty: the task has no kernel of its own
+	Why    string   `json:"why"`  // what the kernels that were asked before said
+	Parts  int      `json:"parts"`
+
+	Times     float64 `json:"times"` // how often it ran, a run
+	Ms        float64 `json:"ms"`    // of the wall clock, a run, all times together
+	RunShare  float64 `json:"run_share"`
+	Flops     int64   `json:"flops"` // of one time
+	Bytes     int64   `json:"bytes"` // of arguments and results of one time
+	GFlops    float64 `json:"gflops"`
+	GBytes    float64 `json:"gbytes"`
+	Limit     string  `json:"limit"`       // what bounds it: compute or memory; empty: it did not run
+	LimitRate float64 `json:"limit_rate"`  // GFLOP/s, or GB/s of a copy of as many bytes
+	Share     float64 `json:"limit_share"` // of the least time that the limit allows, in the time that it took
+}
+
+// ExplainKernels runs a program and tells of each of its tasks. The inputs are those
+// of Run, and so are errors. The program should have no other run under way.
+func (p *Program) ExplainKernels(ctx context.Context, inputs map[string]*Tensor) (*KernelReport, error) {
+	b, err := p.Bind(inputs, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.explain(endless(ctx), b)
+}
+
+const (
+	// explainRuns and explainTime are how often, and for how long about, tasks are
+	// measured; at least one run is.
+	explainRuns = 20
+	explainTime = time.Second
+)
+
+func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, error) {
+	if err := b.Run(ctx); err != nil { // what comes first is warm behind it
+		return nil, err
+	}
+	m := b.plan.machine
+	m.Watch(true)
+	defer m.Watch(false)
+	r := &KernelReport{Threads: threadsOf(p.opts.Threads)}
+	begin := time.Now()
+	for r.Runs < explainRuns && (r.Runs == 0 || time.Since(begin) < explainTime) {
+		if err := b.Run(ctx); err != nil {
+			return nil, err
+		}
+		r.Runs++
+	}
+	r.RunMs = ms(time.Since(begin)) / float64(r.Runs)
+	tasks := m.Tasks()
+	limits := &limits{threads: r.Threads, copies: map[int64]float64{}}
+	r.PeakGFlops = limits.peak()
+	for i := range tasks {
+		r.Tasks = append(r.Tasks, r.task(&tasks[i], limits))
+	}
+	return r, nil
+}
+
+// task makes the row of a task.
+func (r *KernelReport) task(t *vm.Task, l *limits) KernelTask {
+	k := KernelTask{Name: t.Name, Ops: t.Ops, Types: t.Types, Value: t.Value, Kernel: t.Kernel, Why: t.Why, Parts: t.Parts, Flops: t.Flops, Bytes: t.Bytes}
+	if t.Loc.Line > 0 {
+		k.Pos = t.Loc.String()
+	}
+	if t.Kernel != "" {
+		k.Kind = t.Kind.String()
+	}
+	k.Times = float64(t.Times) / float64(r.Runs)
+	k.Ms = ms(t.Took) / float64(r.Runs)
+	k.RunShare = k.Ms / r.RunMs
+	if t.Times == 0 || t.Flops+t.Bytes == 0 {
+		return k
+	}
+	each := ms(t.Took) / float64(t.Times)
+	k.GFlops, k.GBytes = rate(float64(t.Flops), each), rate(float64(t.Bytes), each)
+	compute, memory := 0.0, float64(t.Bytes)/1e6/l.copy(t.Bytes)
+	if peak := l.peakOf(t.DType); peak > 0 {
+		compute = float64(t.Flops) / 1e6 / peak
+	}
+	k.Limit, k.LimitRate = "memory", l.copy(t.Bytes)
+	if compute > memory {
+		k.Limit, k.LimitRate = "compute", l.peakOf(t.DType)
+	}
+	k.Share = max(compute, memory) / each
+	return k
+}
+
+// limits are what the machine can do, each measured when it is first asked for.
+type limits struct {
+	threads int
+	flops   float64           // see peak
+	copies  map[int64]float64 // by bytes, powers of two
+}
+
+// peak is GFLOP/s of f32.
+func (l *limits) peak() float64 {
+	if l.flops == 0 {
+		l.flops = peakOf(l.threads)
+	}
+	return l.flops
+}
+
+// peakShares are the rates of floats beside that of f32, of the instructions that
+// every processor has: f16 and bf16 are computed in f32.
+var peakShares = map[string]float64{"f32": 1, "f16": 1, "bf16": 1, "f64": 0.5}
+
+// peakOf is the peak of a dtype; 0 if there is none to compare with.
+func (l *limits) peakOf(dtype string) float64 { return l.peak() * peakShares[dtype] }
+
+const (
+	// leastCopy and mostCopy bound the sizes at which copies are measured.
+	leastCopy = 4 << 10
+	mostCopy  = 128 << 20
+)
+
+// copy is the rate in GB/s at which as many bytes are copied, read and written ones
+// together.
+func (l *limits) copy(bytes int64) float64 {
+	size := int64(leastCopy)
+	for size < min(bytes, mostCopy) {
+		size *= 2
+	}
+	if _, ok := l.copies[size]; !ok {
+		// Small copies are no work for several.
+		threads := l.threads
+		if size < int64(threads)*leastCopy {
+			threads = 1
+		}
+		l.copies[size] = copyRate(size, threads)
+	}
+	return l.copies[size]
+}
+
+// Text prints the report as a table, with a line below each task that another
+// kernel refused.
+func (r *KernelReport) Text() string {
+	rows := align("lllrrrrl", func(row func(...string)) {
+		row("task", "operators", "kernel", "ms", "run", "rate", "of limit", "limit")
+		for i := range r.Tasks {
+			row(r.Tasks[i].cells()...)
+		}
+	})
+	var b strings.Builder
+	fmt.Fprintf(&b, "%.4g ms a run, mean of %s; %s, %.4g GFLOP/s f32 at most\n", r.RunMs, counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops)
+	i := -1
+	for line := range strings.Lines(rows) {
+		b.WriteString(line)
+		if i >= 0 && r.Tasks[i].Why != "" {
+			fmt.Fprintf(&b, "    not %s\n", strings.ReplaceAll(r.Tasks[i].Why, "; ", "\n    not "))
+		}
+		i++
+	}
+	return b.String()
+}
+
+// cells are those of a task in the table.
+func (k *KernelTask) cells() []string {
+	kernel := k.Kernel
+	switch {
+	case k.Kind != "":
+		kernel += " (" + k.Kind + ")"
+	case k.Why != "":
+		kernel = "by operators"
+	}
+	cells := []string{k.Name, k.operators(), kernel, fmt.Sprintf("%.4f", k.Ms), fmt.Sprintf("%.1f %%", 100*k.RunShare), "", "", ""}
+	if k.Limit == "" {
+		return cells
+	}
+	value, unit := k.GBytes, "GB/s"
+	if k.Limit == "compute" {
+		value, unit = k.GFlops, "GFLOP/s"
+	}
+	cells[5], cells[6] = fmt.Sprintf("%.1f %s", value, unit), fmt.Sprintf("%.0f %%", 100*k.Share)
+	cells[7] = fmt.Sprintf("%s, %.0f %s", k.Limit, k.LimitRate, unit)
+	return cells
+}
+
+// shownOps is how many operators of a region stand in the table.
+const shownOps = 4
+
+// operators are the names of a task's operators, equal neighbours as one.
+func (k *KernelTask) operators() string {
+	var words []string
+	last, times := "", 0
+	flush := func() {
+		if times > 1 {
+			last = fmt.Sprintf("%d %s", times, last)
+		}
+		if times > 0 {
+			words = append(words, last)
+		}
+	}
+	for _, op := range k.Ops {
+		if op != last {
+			flush()
+			last, times = op, 0
+		}
+		times++
+	}
+	flush()
+	if rest := len(words) - shownOps; rest > 0 {
+		words = append(words[:shownOps], fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(words, ", ")
+}

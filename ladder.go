@@ -1,0 +1,246 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A LadderStep is a program with so much of what makes it fast. Each step has all of
+// the one before.
+type LadderStep struct {
+	Step string `json:"step"` // its name
+	What string `json:"what"` // what it adds
+
+	MedianMs float64 `json:"median_ms"`
+	MinMs    float64 `json:"min_ms"`
+	Runs     int     `json:"runs"` // that were measured
+	Faster   float64 `json:"faster"`
+	// ArenaBytes is the memory that a run shares out among its values, PeakBytes the
+	// most that runs held: arena, copies of inputs, scratch memory. Less is PeakBytes
+	// over that of the first step.
+	ArenaBytes int64   `json:"arena_bytes"`
+	PeakBytes  int64   `json:"peak_bytes"`
+	Less       float64 `json:"memory_share"`
+
+	GFlops      float64 `json:"gflops"`      // by the flops of the last step
+	PeakGFlops  float64 `json:"peak_gflops"` // of the threads of the step, f32
+	Utilisation float64 `json:"utilisation"` // share of the two
+	Threads     int     `json:"threads"`
+	Streams     int     `json:"streams"`
+	Tasks       int     `json:"tasks"`
+	Kernels     string  `json:"kernels"`
+}
+
+// A rung is a step of the ladder: what it takes away from the options of the last.
+type rung struct {
+	name, what string
+	fresh      bool // the arena of each run is made anew
+	less       []func(*Options)
+}
+
+// The things that steps do without.
+var (
+	withoutReuse    = func(o *Options) { o.MemoryMode = MemoryOff }
+	withoutParallel = func(o *Options) { o.Streams, o.Threads = 1, 1 }
+	withoutMapping  = func(o *Options) {
+		o.Level, o.Kernels, o.Fusion, o.Switches = O0, KernelsGeneric, FuseNone, nil
+	}
+)
+
+// ladder lists the steps, the slowest first.
+var ladder = []rung{
+	{"none", "generic kernels, no fusion, memory taken for every value of every run, one stream, one thread", true, []func(*Options){withoutReuse, withoutParallel, withoutMapping}},
+	{"pool", "memory stays between runs", false, []func(*Options){withoutReuse, withoutParallel, withoutMapping}},
+	{"reuse", "values share memory within a run", false, []func(*Options){withoutParallel, withoutMapping}},
+	{"parallel", "streams and threads", false, []func(*Options){withoutMapping}},
+	{"hardware", "optimised graph, fused regions, fast kernels", false, nil},
+}
+
+const (
+	// ladderTime is for how long rounds begin where nothing is said.
+	ladderTime = 60 * time.Second
+	// ladderRounds is how many rounds there are at most, and turnTime how long a step
+	// has its turn; one run is the least.
+	ladderRounds = 9
+	turnTime     = 200 * time.Millisecond
+	// warmEnough is a first run that counts: what a longer one does not have warm in
+	// the beginning is no matter.
+	warmEnough = 2 * time.Second
+)
+
+// BenchLadder compiles a program several times, with more and more of what makes it
+// fast, and measures the steps in turns: rounds, in each of which every step runs for
+// a fifth of a second, at least once, until Time is over or there have been nine. Runs,
+// if not 0, is the number of rounds. The weights that are not given are made up.
+func BenchLadder(ctx context.Context, src Source, opts BenchOptions) ([]LadderStep, error) {
+	ctx = endless(ctx)
+	if opts.Time == 0 {
+		opts.Time = ladderTime
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	t, err := newTrial(src, TrialOptions{Options: opts.Options, Inputs: opts.Inputs})
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	if t.c.text.file != nil {
+		return nil, Diagnostics{{Code: "wrong-arguments", Subject: t.c.text.name, Message: "a compiled program is optimised already, and the ladder begins without that",
+			Helps: []string{"measure the script or the IR text that it was built from"}}}
+	}
+	l := &climb{t: t, ctx: ctx}
+	defer l.close()
+	for i := range ladder {
+		opts.tell("preparing step " + ladder[i].name)
+		if err := l.add(&ladder[i], opts.Options); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.measure(&opts); err != nil {
+		return nil, runError(err)
+	}
+	return l.summary()
+}
+
+// A climb is a ladder that is being measured.
+type climb struct {
+	t     *trial
+	ctx   context.Context
+	steps []*benched
+}
+
+func (l *climb) close() {
+	for _, b := range l.steps {
+		b.p.Close()
+	}
+}
+
+// add compiles a step, with the weights and inputs of all.
+func (l *climb) add(r *rung, opts Options) error {
+	c := *l.t.c
+	opts.MaxMemory = l.t.base.opts.MaxMemory
+	for _, without := range r.less {
+		without(&opts)
+	}
+	c.opts = opts
+	o, err := c.optimise(l.t.graph.Func)
+	if err != nil {
+		return err
+	}
+	p := l.t.base.of(o)
+	p.opts = opts
+	p.plans.memory.Fresh = r.fresh
+	inputs := map[string]*Tensor{}
+	for i, v := range p.fn.Params {
+		inputs[v.Name] = l.t.args[i]
+	}
+	b := &benched{p: p, r: new(BenchReport)}
+	l.steps = append(l.steps, b)
+	return b.bind(inputs)
+}
+
+// measure runs the steps in turns.
+func (l *climb) measure(opts *BenchOptions) error {
+	for i, b := range l.steps {
+		opts.tell("warming step " + ladder[i].name)
+		took, err := b.run(l.ctx)
+		if err != nil {
+			return err
+		}
+		if took >= warmEnough {
+			b.samples = append(b.samples, took.Seconds())
+		}
+	}
+	last := l.steps[len(l.steps)-1]
+	if err := last.count(l.ctx); err != nil {
+		return err
+	}
+	rounds := opts.Runs
+	if rounds == 0 {
+		rounds = ladderRounds
+	}
+	begin := time.Now()
+	for i := range rounds {
+		if i > 0 && opts.Runs == 0 && time.Since(begin) >= opts.Time {
+			break
+		}
+		opts.tell(fmt.Sprintf("round %d", i+1))
+		for _, b := range l.steps {
+			if err := b.turn(l.ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// turn runs a step for its time. What steps before have left to the garbage
+// collector is not its own.
+func (b *benched) turn(ctx context.Context) error {
+	runtime.GC()
+	for begin := time.Now(); ; {
+		took, err := b.run(ctx)
+		if err != nil {
+			return err
+		}
+		b.samples = append(b.samples, took.Seconds())
+		if time.Since(begin) >= turnTime {
+			return nil
+		}
+	}
+}
+
+// run is one run and what it took.
+func (b *benched) run(ctx context.Context) (time.Duration, error) {
+	start := time.Now()
+	err := b.bound.Run(ctx)
+	return time.Since(start), err
+}
+
+// summary makes the rows of what was measured.
+func (l *climb) summary() ([]LadderStep, error) {
+	peaks := map[int]float64{} // by threads
+	flops := l.steps[len(l.steps)-1].r.Flops
+	var rows []LadderStep
+	for i, b := range l.steps {
+		slices.Sort(b.samples)
+		s := LadderStep{
+			Step: ladder[i].name, What: ladder[i].what, MedianMs: 1e3 * quantile(b.samples, 0.5), MinMs: 1e3 * b.samples[0], Runs: len(b.samples),
+			ArenaBytes: b.machine.Arena(), PeakBytes: b.p.MemoryInfo().Peak,
+			Threads: threadsOf(b.p.opts.Threads), Streams: b.machine.Streams(), Tasks: len(b.machine.Tasks()), Kernels: b.p.kernels().Kind.String(),
+		}
+		if peaks[s.Threads] == 0 {
+			peaks[s.Threads] = peakOf(s.Threads)
+		}
+		s.GFlops, s.PeakGFlops = rate(float64(flops), s.MedianMs), peaks[s.Threads]
+		s.Utilisation = s.GFlops / s.PeakGFlops
+		rows = append(rows, s)
+		rows[i].Faster = rows[0].MedianMs / s.MedianMs
+		rows[i].Less = float64(s.PeakBytes) / float64(max(rows[0].PeakBytes, 1))
+	}
+	return rows, nil
+}
+
+// LadderText prints a ladder as a table.
+func LadderText(steps []LadderStep) string {
+	table := align("lrrrrrrrrr", func(row func(...string)) {
+		row("step", "median ms", "faster", "peak bytes", "of first", "GFLOP/s", "of peak", "threads", "streams", "tasks")
+		for _, s := range steps {
+			row("+ "+s.Step, fmt.Sprintf("%.4f", s.MedianMs), fmt.Sprintf("%.2f", s.Faster), fmt.Sprint(s.PeakBytes), shareText(s.Less),
+				fmt.Sprintf("%.2f", s.GFlops), shareText(s.Utilisation), fmt.Sprint(s.Threads), fmt.Sprint(s.Streams), fmt.Sprint(s.Tasks))
+		}
+	})
+	table = strings.Replace(table, "+ none", "none  ", 1)
+	return table + "\n" + align("ll", func(row func(...string)) {
+		for _, s := range steps {
+			row(s.Step, s.What)
+		}
+	})
+}
+
+func shareText(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
