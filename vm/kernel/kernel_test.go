@@ -252,7 +252,7 @@ func TestLongKernelsStop(t *testing.T) {
 	}
 }
 
-func typesOf(t *testing.T, list string) []ir.Type {
+func typesOf(t testing.TB, list string) []ir.Type {
 	t.Helper()
 	var types []ir.Type
 	for _, s := range strings.Fields(list) {
