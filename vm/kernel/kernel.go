@@ -73,6 +73,7 @@ func init() {
 	// By hand, since a row's Make may look at the table.
 	table = []*Row{
 		moves,
+		indexes,
 		stripRow,
 		convRow,
 		poolRow,

@@ -1,0 +1,80 @@
+package move
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// Take copies blocks of size bytes: block i of dst is block index[i] of src. All
+// indices must be those of blocks of src.
+func Take(dst, src []byte, size int, index []int64) {
+	if len(index) == 0 || size == 0 {
+		return
+	}
+	dst = dst[:len(index)*size]
+	d, s := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+	if size <= maxSize && size&(size-1) == 0 {
+		takers[bits.TrailingZeros(uint(size))](d, s, index)
+		return
+	}
+	for i, from := range index {
+		copy(dst[i*size:(i+1)*size], src[int(from)*size:])
+	}
+}
+
+// Put is the reverse: block index[i] of dst becomes block i of src, in that order.
+func Put(dst, src []byte, size int, index []int64) {
+	if len(index) == 0 || size == 0 {
+		return
+	}
+	src = src[:len(index)*size]
+	d, s := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+	if size <= maxSize && size&(size-1) == 0 {
+		putters[bits.TrailingZeros(uint(size))](d, s, index)
+		return
+	}
+	for i, to := range index {
+		copy(dst[int(to)*size:][:size], src[i*size:])
+	}
+}
+
+// takers and putters are the loops by the logarithm of the block's size.
+var (
+	takers  = [5]func(d, s unsafe.Pointer, index []int64){takeLoop[uint8], takeLoop[uint16], takeLoop[uint32], takeLoop[uint64], takeLoop[[2]uint64]}
+	putters = [5]func(d, s unsafe.Pointer, index []int64){putLoop[uint8], putLoop[uint16], putLoop[uint32], putLoop[uint64], putLoop[[2]uint64]}
+)
+
+func takeLoop[E word](d, s unsafe.Pointer, index []int64) {
+	size := int(unsafe.Sizeof(*new(E)))
+	for i, from := range index {
+		*at[E](d, i*size) = *at[E](s, int(from)*size)
+	}
+}
+
+func putLoop[E word](d, s unsafe.Pointer, index []int64) {
+	size := int(unsafe.Sizeof(*new(E)))
+	for i, to := range index {
+		*at[E](d, int(to)*size) = *at[E](s, i*size)
+	}
+}
+
+// Fill repeats a pattern of 1, 2, 4, 8 or 16 bytes all over dst, whose length is a
+// multiple of it.
+func Fill(dst, pattern []byte) {
+	if len(dst) == 0 {
+		return
+	}
+	zero := byte(0)
+	for _, b := range pattern {
+		zero |= b
+	}
+	if zero == 0 {
+		clear(dst)
+		return
+	}
+	// What is written twice as often each time stays in the first-level cache.
+	const most = 4 << 10
+	for done := copy(dst, pattern); done < len(dst); {
+		done += copy(dst[done:], dst[:min(done, most)])
+	}
+}

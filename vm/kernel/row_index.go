@@ -1,0 +1,413 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/move"
+)
+
+// indexes takes operators that read or write elements by integer tensors. Indices
+// are read some hundred at a time, checked, and used while they are in the cache.
+// An index that is outside is an error of the reference, which is asked for it.
+var indexes = &Row{Name: "index", Make: func(b *Body, _ *Options) (*Prepared, string) {
+	c, why := onlyCall(b)
+	if why != "" {
+		return nil, why
+	}
+	f := indexers[c.Op.Name]
+	if f == nil {
+		return nil, c.Op.Name + " has no indices"
+	}
+	r, why := f(c)
+	if why != "" {
+		return nil, why
+	}
+	cost := c.Cost()
+	return &Prepared{
+		Work:   min(cost.In+cost.Out, MaxWork)/10 + 50,
+		Runner: &indexing{indexer: r, reference: evaluation{call: c, args: spreadOf(&b.Ops[0], len(b.In))}},
+	}, ""
+}}
+
+// onlyCall is the call of a body that has no other, in the order of its inputs.
+func onlyCall(b *Body) (*ir.Call, string) {
+	switch {
+	case len(b.Ops) != 1 || b.Ops[0].Call == nil:
+		return nil, "several operators"
+	case b.InPlace != Absent:
+		return nil, "the argument gives its memory away"
+	case spreadOf(&b.Ops[0], len(b.In)) != nil:
+		return nil, "arguments are absent or in another order"
+	}
+	return b.Ops[0].Call, ""
+}
+
+// indexers are the operators with indices.
+var indexers map[string]func(*ir.Call) (indexer, string)
+
+func init() {
+	indexers = map[string]func(*ir.Call) (indexer, string){
+		"gather":     newGather,
+		"embedding":  newGather,
+		"take_along": newTakeAlong,
+		"gather_nd":  newGatherND,
+		"one_hot":    newOneHot,
+		"scatter":    newScatter,
+		"scatter_nd": newScatterND,
+	}
+}
+
+// An indexer computes items, of which parts are ranges.
+type indexer interface {
+	// items is how many there are.
+	items() int
+	// run computes the items from first to before end; it reports whether all their
+	// indices are inside. More than once it asks x whether to stop, and its error is
+	// what that says.
+	run(x *Exec, first, end int, out, in []*tensor.T) (ok bool, err error)
+}
+
+// An indexing is the Runner of an indexer.
+type indexing struct {
+	indexer
+	reference evaluation
+}
+
+func (i *indexing) Parts(want int) int { return max(1, min(want, i.items())) }
+
+func (i *indexing) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	n := int64(i.items())
+	ok, err := i.run(x, int(n*int64(part)/int64(parts)), int(n*int64(part+1)/int64(parts)), out, in)
+	if ok || err != nil {
+		return err
+	}
+	if parts > 1 {
+		return errOutside // the whole is computed again, for its error
+	}
+	return i.reference.Run(x, 0, 1, out, in)
+}
+
+var errOutside = ir.Errorf("index-out-of-range", "an index is outside")
+
+// indexRun is how many indices are read at a time: 4 KB of them.
+const indexRun = 512
+
+// indexRoom is memory for that many.
+func indexRoom(x *Exec) []int64 {
+	b := x.Bytes(8 * indexRun)
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b))), indexRun)
+}
+
+// loadIndices reads the elements of t from at on as indices of an axis of a size:
+// negative ones count from its end. ok is false if one is outside.
+func loadIndices(to []int64, t *tensor.T, at, size int) (ok bool) {
+	t.LoadInts(to, at)
+	return placeIndices(to, t.DType, size)
+}
+
+// placeIndices brings indices into 0 to size-1. A u64 of 2**63 or more reads as
+// negative, and is outside.
+func placeIndices(list []int64, d tensor.DType, size int) (ok bool) {
+	behind := int64(size)
+	if d.Kind() == tensor.Unsigned {
+		behind = 0
+	}
+	outside := false
+	for i, v := range list {
+		v += behind & (v >> 63)
+		list[i] = v
+		outside = outside || uint64(v) >= uint64(size)
+	}
+	return !outside
+}
+
+// extents splits a shape at an axis: what is before it, its size, what is behind
+// it.
+func extents(shape []int, axis int) (outer, n, inner int) {
+	outer, n, inner = 1, shape[axis], 1
+	for i, d := range shape {
+		switch {
+		case i < axis:
+			outer *= d
+		case i > axis:
+			inner *= d
+		}
+	}
+	return outer, n, inner
+}
+
+// A gather takes the slices of x along an axis that i lists. Its items are those of
+// the longer of two lists: the indices, and what is before the axis.
+type gather struct {
+	outer, n, count, block int // count indices; bytes of a slice
+	byOuter                bool
+}
+
+func newGather(c *ir.Call) (indexer, string) {
+	axis := 0
+	if c.Op.Name == "gather" {
+		axis = axisIn(c.Int("axis"), c.In[0].Rank())
+	}
+	outer, n, inner := extents(c.In[0].Ints(), axis)
+	count, _ := c.In[1].Elements().Const()
+	return &gather{outer, n, int(count), inner * c.In[0].DType.Size(), outer > int(count)}, ""
+}
+
+func (g *gather) items() int { return max(g.outer, g.count) }
+
+func (g *gather) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
+	o, oEnd, k, kEnd := 0, g.outer, first, end
+	if g.byOuter {
+		o, oEnd, k, kEnd = first, end, 0, g.count
+	}
+	room := indexRoom(x)
+	for ; k < kEnd; k += indexRun {
+		list := room[:min(indexRun, kEnd-k)]
+		if !loadIndices(list, in[1], k, g.n) {
+			return false, nil
+		}
+		for i := o; i < oEnd; i++ {
+			move.Take(out[0].Data[(i*g.count+k)*g.block:], in[0].Data[i*g.n*g.block:(i+1)*g.n*g.block], g.block, list)
+		}
+		if err := x.Stop(); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// A takeAlong goes along rows of the result, its last axis: outer are the axes
+// before, with the elements from one to the next in x and in i.
+type takeAlong struct {
+	shape, xSteps, iSteps []int
+	stride, n, size       int // of x along the axis; bytes of an element
+	rows, row             int
+	xRow, iRow            int // steps along a row; of x without the axis itself
+}
+
+func newTakeAlong(c *ir.Call) (indexer, string) {
+	x, i, out := c.In[0].Ints(), c.In[1].Ints(), c.Out[0].Ints()
+	axis, last := axisIn(c.Int("axis"), len(x)), len(x)-1
+	t := &takeAlong{n: x[axis], size: c.In[0].DType.Size(), rows: 1, row: out[last]}
+	t.shape = out[:last]
+	for _, n := range t.shape {
+		t.rows *= n
+	}
+	xs, is := tensor.Strides(x), tensor.Strides(i)
+	t.stride = xs[axis]
+	for a := range x {
+		if x[a] == 1 || a == axis {
+			xs[a] = 0
+		}
+		if i[a] == 1 && a != axis {
+			is[a] = 0
+		}
+	}
+	t.xSteps, t.iSteps, t.xRow, t.iRow = xs[:last], is[:last], xs[last], is[last]
+	if t.rows*t.row == 0 {
+		return nil, "the result is empty" // and its indices may be wrong all the same
+	}
+	return t, ""
+}
+
+func (t *takeAlong) items() int { return t.rows }
+
+func (t *takeAlong) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
+	room, steps := indexRoom(x), 0
+	for row := first; row < end; row++ {
+		xAt, iAt := 0, 0
+		for a, rest := len(t.shape)-1, row; a >= 0; a-- {
+			k := rest % t.shape[a]
+			rest /= t.shape[a]
+			xAt, iAt = xAt+k*t.xSteps[a], iAt+k*t.iSteps[a]
+		}
+		for k := 0; k < t.row; k += indexRun {
+			list := room[:min(indexRun, t.row-k)]
+			if !t.places(list, in[1], iAt+k*t.iRow, k*t.xRow) {
+				return false, nil
+			}
+			move.Take(out[0].Data[(row*t.row+k)*t.size:], in[0].Data[xAt*t.size:], t.size, list)
+		}
+		if steps += t.row; steps > 1<<16 {
+			steps = 0
+			if err := x.Stop(); err != nil {
+				return true, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// places are those of elements of x that belong into a piece of a row, counted from
+// the row's first; at is where their indices begin.
+func (t *takeAlong) places(list []int64, i *tensor.T, at, first int) bool {
+	if t.iRow == 0 {
+		if !loadIndices(list[:1], i, at, t.n) {
+			return false
+		}
+		for k := range list {
+			list[k] = list[0]
+		}
+	} else if !loadIndices(list, i, at, t.n) {
+		return false
+	}
+	if t.stride != 1 || t.xRow != 0 {
+		place := int64(first)
+		for k := range list {
+			list[k] = list[k]*int64(t.stride) + place
+			place += int64(t.xRow)
+		}
+	}
+	return true
+}
+
+// Coordinates are rows of depth indices; a block of x is what stands behind the
+// axes that they index.
+type coordinates struct {
+	sizes []int // of the axes that are indexed
+	rows  int
+	block int // elements
+	size  int // bytes of one
+	group int // rows of i for each batch of x; 0: there is no batch
+}
+
+func newCoordinates(c *ir.Call, batch int) *coordinates {
+	x, i := c.In[0].Ints(), c.In[1].Ints()
+	depth := i[len(i)-1]
+	k := &coordinates{sizes: x[batch : batch+depth], rows: 1, block: 1, size: c.In[0].DType.Size()}
+	for _, n := range i[:len(i)-1] {
+		k.rows *= n
+	}
+	for _, n := range x[batch+depth:] {
+		k.block *= n
+	}
+	groups := 1
+	for _, n := range x[:batch] {
+		groups *= n
+	}
+	if batch > 0 && groups > 0 {
+		k.group = k.rows / groups
+	}
+	return k
+}
+
+// load turns the rows of i from at on into numbers of blocks of x. Coordinates are
+// read some rows at a time.
+func (c *coordinates) load(list, room []int64, i *tensor.T, at int) bool {
+	depth := len(c.sizes)
+	per := max(1, len(room)/max(depth, 1))
+	for k := 0; k < len(list); k += per {
+		part := list[k:min(k+per, len(list))]
+		values := room[:len(part)*depth]
+		i.LoadInts(values, (at+k)*depth)
+		for r := range part {
+			part[r] = 0
+			if c.group > 0 {
+				part[r] = int64((at + k + r) / c.group)
+			}
+		}
+		for a, n := range c.sizes {
+			if !addCoordinates(part, values[a:], depth, n, i.DType) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addCoordinates goes from blocks to those of an axis of size n within them; every
+// step-th value is the index of one.
+func addCoordinates(blocks, values []int64, step, n int, d tensor.DType) (ok bool) {
+	behind := int64(n)
+	if d.Kind() == tensor.Unsigned {
+		behind = 0 // see placeIndices
+	}
+	for r := range blocks {
+		v := values[r*step]
+		v += behind & (v >> 63)
+		if uint64(v) >= uint64(n) {
+			return false
+		}
+		blocks[r] = blocks[r]*int64(n) + v
+	}
+	return true
+}
+
+// A gatherND takes blocks of x; its items are rows of i.
+type gatherND struct{ *coordinates }
+
+func newGatherND(c *ir.Call) (indexer, string) {
+	k := newCoordinates(c, int(c.Int("batch_dims")))
+	if len(k.sizes) > indexRun {
+		return nil, "too many coordinates"
+	}
+	return &gatherND{k}, ""
+}
+
+func (g *gatherND) items() int { return g.rows }
+
+func (g *gatherND) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
+	list, room, bytes := indexRoom(x), indexRoom(x), g.block*g.size
+	if bytes == 0 && len(g.sizes) == 0 {
+		return true, nil // the rows of i hold nothing, however many there are
+	}
+	for ; first < end; first += indexRun {
+		part := list[:min(indexRun, end-first)]
+		if !g.load(part, room, in[1], first) {
+			return false, nil
+		}
+		move.Take(out[0].Data[first*bytes:], in[0].Data, bytes, part)
+		if err := x.Stop(); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// A oneHot fills a row or, if the new axis is not the last, several at once, and
+// switches one element of each on. Its items are what is before the axis.
+type oneHot struct {
+	outer, n, inner, size int
+	on, off               []byte
+}
+
+func newOneHot(c *ir.Call) (indexer, string) {
+	d := c.Out[0].DType
+	on, why := scalarAttr(c, "on", d)
+	if why != "" {
+		return nil, why
+	}
+	off, why := scalarAttr(c, "off", d)
+	if why != "" {
+		return nil, why
+	}
+	outer, n, inner := extents(c.Out[0].Ints(), axisIn(c.Int("axis"), c.Out[0].Rank()))
+	return &oneHot{outer, n, inner, d.Size(), on.Data, off.Data}, ""
+}
+
+func (h *oneHot) items() int { return h.outer }
+
+func (h *oneHot) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
+	room, block := indexRoom(x), h.n*h.inner*h.size
+	for o := first; o < end; o++ {
+		to := out[0].Data[o*block : (o+1)*block]
+		move.Fill(to, h.off)
+		for k := 0; k < h.inner; k += indexRun {
+			list := room[:min(indexRun, h.inner-k)]
+			if !loadIndices(list, in[0], o*h.inner+k, h.n) {
+				return false, nil
+			}
+			for j, at := range list {
+				copy(to[(int(at)*h.inner+k+j)*h.size:], h.on)
+			}
+		}
+		if o%64 == 63 {
+			if err := x.Stop(); err != nil {
+				return true, err
+			}
+		}
+	}
+	return true, nil
+}
