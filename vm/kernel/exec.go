@@ -24,11 +24,13 @@ type Exec struct {
 
 	strips strip.Scratch // of element-wise programs
 	views  []strip.View
-	gemm   gemm.Scratch // of products
-	conv   conv.Work    // of convolutions
-	more   []*tensor.T  // inputs of the task under way, and constants of its kernel behind them
+	conv   conv.Work   // of convolutions
+	more   []*tensor.T // inputs of the task under way, and constants of its kernel behind them
 	norm   norm.Scratch
 	floats [][]float32 // arguments of the kernel under way
+
+	gemm    gemm.Scratch // of products
+	product productRun
 
 	room []byte // of kernels
 	at   int    // of it are in use

@@ -75,6 +75,7 @@ func init() {
 		moves,
 		indexes,
 		stripRow,
+		productRow,
 		convRow,
 		poolRow,
 		normRow,

@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// packedMatrices are the different matrices of a constant B as panels, one behind
+// the other.
+type packedMatrices struct {
+	level isa.Level
+	data  []float32
+	k     int
+	size  int   // floats of one
+	steps []int // by axis of the batch: matrices from one index to the next
+}
+
+// at are the panels of an index of the batch.
+func (q *packedMatrices) at(p *product, i int) gemm.Panels {
+	which := 0
+	for j := len(p.batch) - 1; j >= 0; j-- {
+		which += i % p.batch[j].size * q.steps[j]
+		i /= p.batch[j].size
+	}
+	return gemm.PackedPanels(q.level, q.data[which*q.size:(which+1)*q.size], q.k)
+}
+
+// pack packs B, a constant.
+func (p *product) pack(o *Options, b *tensor.T) {
+	q := packedMatrices{level: o.Level, k: p.k, size: gemm.PackedLen(o.Level, p.k, p.n), steps: make([]int, len(p.batch))}
+	count, places := 1, []int{0}
+	for j := len(p.batch) - 1; j >= 0; j-- {
+		x := p.batch[j]
+		if x.b == 0 {
+			continue
+		}
+		q.steps[j] = count
+		count *= x.size
+		var all []int
+		for i := range x.size {
+			for _, at := range places {
+				all = append(all, at+i*x.b)
+			}
+		}
+		places = all
+	}
+	layout := fmt.Sprintf("f32 panels/%d of %dx%d by %d,%d at %v", gemm.Width(o.Level), p.k, p.n, p.b.row, p.b.col, p.batch)
+	q.data = Pack(o.Packs, b, layout, func() []float32 {
+		data, from := gemm.Aligned(count*q.size), floats(b)
+		for i, at := range places {
+			gemm.Pack(o.Level, data[i*q.size:(i+1)*q.size], gemm.Matrix{Data: from[at:], Row: p.b.row, Col: p.b.col}, p.k, p.n)
+		}
+		return data
+	})
+	p.packs = &q
+}
+
+// floats are a tensor's elements of f32.
+func floats(t *tensor.T) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.Data))), len(t.Data)/4)
+}

@@ -1,0 +1,146 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/strip"
+)
+
+// A productTask is the Runner of products.
+type productTask struct {
+	level    isa.Level
+	products []*product
+}
+
+// Parts finds the number that shares the products out best: that for which the
+// largest part is smallest.
+func (t *productTask) Parts(want int) int {
+	best, least := 1, 1.0
+	for parts := 2; parts <= want; parts++ {
+		largest := 0.0
+		for _, p := range t.products {
+			largest = max(largest, p.grid(t.level, parts).largest)
+		}
+		if largest < least {
+			best, least = parts, largest
+		}
+	}
+	return best
+}
+
+// A grid shares a product out in rows and columns.
+type grid struct {
+	rows, cols int
+	largest    float64 // the share of the largest part
+}
+
+// grid finds the best one of so many parts: rows before columns, where that makes no
+// difference, since parts of rows read all of B and parts of columns copy all of A.
+func (p *product) grid(level isa.Level, parts int) grid {
+	tiles := p.batches() * ceil(p.m, gemm.Rows(level))
+	panels := ceil(p.n, gemm.Width(level))
+	best := grid{1, 1, 1}
+	for rows := parts; rows >= 1; rows-- {
+		if parts%rows != 0 {
+			continue
+		}
+		g := grid{rows: rows, cols: parts / rows}
+		g.largest = float64(ceil(tiles, rows)*ceil(panels, g.cols)) / float64(max(tiles*panels, 1))
+		if g.largest < best.largest*0.99 {
+			best = g
+		}
+	}
+	if best.rows*best.cols != parts {
+		best.rows, best.cols = parts, 1
+	}
+	return best
+}
+
+func ceil(n, unit int) int { return (n + unit - 1) / unit }
+
+func (t *productTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	for _, p := range t.products {
+		if err := t.run(x, p, part, parts, out[p.out:p.out+p.outs], in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run computes a part of one product.
+func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tensor.T) error {
+	g := grid{rows: 1, cols: 1}
+	if parts > 1 {
+		g = p.grid(t.level, parts)
+	}
+	col, cols := share(p.n, part%g.cols, g.cols, gemm.Width(t.level))
+	unit := gemm.Rows(t.level)
+	tiles := ceil(p.m, unit)
+	tile, n := share(p.batches()*tiles, part/g.cols, g.rows, 1)
+	if cols == 0 {
+		return nil
+	}
+	x.product.begin(x, p, out, in)
+	defer x.product.end()
+	for n > 0 {
+		first := tile % tiles
+		step := min(n, tiles-first)
+		rows := gemm.Range{Lo: first * unit, Hi: min((first+step)*unit, p.m)}
+		if err := t.multiply(x, p, tile/tiles, rows, gemm.Range{Lo: col, Hi: col + cols}, out, in); err != nil {
+			return err
+		}
+		tile, n = tile+step, n-step
+	}
+	return nil
+}
+
+// multiply computes rows and columns of the product of one index of the batch.
+func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.Range, out, in []*tensor.T) error {
+	a, b := p.at(index)
+	job := &x.product.job
+	*job = gemm.Product{M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a)}
+	if p.packs != nil {
+		job.Panels = p.packs.at(p, index)
+	} else {
+		job.Matrix = matrixIn(floats(in[p.b.input]), b, p.b)
+	}
+	if p.tail == nil {
+		job.C, job.Ldc = floats(out[0])[index*p.m*p.n:], p.n
+	} else {
+		x.product.index = index
+		job.Tail = &x.product
+	}
+	return x.gemm.Mul(t.level, job, rows, cols)
+}
+
+// A productRun is a product under way, as the Tail of its blocks.
+type productRun struct {
+	x       *Exec
+	p       *product
+	out, in []*tensor.T
+	index   int // of the batch
+	job     gemm.Product
+}
+
+func (r *productRun) begin(x *Exec, p *product, out, in []*tensor.T) {
+	r.x, r.p, r.out, r.in = x, p, out, in
+}
+
+// end lets go of the operands.
+func (r *productRun) end() { *r = productRun{} }
+
+// Block hands a block of C to the tail, matrix by matrix of the operator's result.
+func (r *productRun) Block(row, col, rows, cols int, c []float32, ldc int) {
+	p := r.p
+	if p.turned {
+		p.tail.box(r.x, strip.Matrix(c, ldc), 0, 0, 1, r.index*p.n+col, cols, r.out, r.in)
+		return
+	}
+	for row += r.index * p.m; rows > 0; {
+		at := row % p.heartRows
+		n := min(rows, p.heartRows-at)
+		p.tail.box(r.x, strip.Matrix(c, ldc), row/p.heartRows, at, n, col, cols, r.out, r.in)
+		c, row, rows = c[min(n*ldc, len(c)):], row+n, rows-n
+	}
+}

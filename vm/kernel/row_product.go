@@ -1,0 +1,141 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// productRow runs products of matrices of f32 with what follows them element by
+// element: biases, activations, residuals. Operands may be transposed, viewed and
+// broadcast on the way; constant ones are packed once.
+var productRow = &Row{Name: "product/f32", Make: makeProduct}
+
+func makeProduct(b *Body, o *Options) (*Prepared, string) {
+	if len(hearts(b)) == 0 {
+		return nil, "no product"
+	}
+	b = plain(b)
+	list := hearts(b)
+	t := &productTask{level: o.Level}
+	for _, heart := range list {
+		p, why := productOf(b, heart)
+		if why != "" {
+			return nil, why
+		}
+		t.products = append(t.products, p)
+	}
+	if why := t.share(b, list); why != "" {
+		return nil, why
+	}
+	prepared := &Prepared{Runner: t}
+	for _, p := range t.products {
+		if why := p.finish(b, o); why != "" {
+			return nil, why
+		}
+		prepared.Work += p.work(o.Level)
+		prepared.Within = max(prepared.Within, p.within())
+	}
+	prepared.Work = max(1, min(prepared.Work, MaxWork))
+	return prepared, ""
+}
+
+// share gives each product the results that are made of it.
+func (t *productTask) share(b *Body, list []int) (why string) {
+	of := behind(b, list)
+	next := 0
+	for next < len(b.Out) {
+		from := of[b.Out[next]]
+		if len(from) != 1 {
+			return fmt.Sprintf("a result of %d products", len(from))
+		}
+		p := t.products[slices.Index(list, from[0])]
+		if p.outs > 0 {
+			return "results of several products in turns"
+		}
+		p.out = next
+		for next < len(b.Out) && slices.Equal(of[b.Out[next]], from) {
+			next, p.outs = next+1, p.outs+1
+		}
+	}
+	for _, p := range t.products {
+		if p.outs == 0 {
+			return "a product without result"
+		}
+	}
+	return ""
+}
+
+// finish adds what follows the product and packs its constant.
+func (p *product) finish(b *Body, o *Options) (why string) {
+	if why := p.follow(b, o.Level); why != "" {
+		return why
+	}
+	if b.InPlace != Absent && !p.replaces(b) {
+		return "it needs the argument that it replaces until the end"
+	}
+	if c := b.Value(p.b.input); c != nil && p.n > 0 {
+		p.pack(o, c)
+	}
+	return ""
+}
+
+// follow finds the tail, if the result is not the product itself.
+func (p *product) follow(b *Body, level isa.Level) (why string) {
+	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First {
+		return ""
+	}
+	sub, heart := following(b, p.op, p.out, p.outs)
+	cols := 1
+	if p.turned { // C is one row
+		cols = b.Ops[p.op].Call.Out[0].Rank()
+	}
+	p.tail, why = tailOf(sub, heart, cols, level)
+	return why
+}
+
+// replaces reports whether the first result may lie where an input lies: only the
+// tail reads that, each element before it writes it.
+func (p *product) replaces(b *Body) bool {
+	return len(hearts(b)) == 1 && p.tail != nil && p.a.input != b.InPlace && p.b.input != b.InPlace && p.tail.sheet.follows(b.InPlace)
+}
+
+// productRates say how many picoseconds a level takes for a product of two floats, and for
+// one of B that is used by few rows: measured on a processor of 2022.
+var productRates = map[isa.Level]struct{ product, float int64 }{
+	isa.Portable: {600, 500},
+	isa.AVX2:     {23, 80},
+	isa.AVX512:   {18, 80},
+	isa.NEON:     {60, 100},
+}
+
+// work estimates nanoseconds.
+func (p *product) work(level isa.Level) int64 {
+	r := productRates[level]
+	floats := int64(p.batches()) * int64(p.n) * int64(p.k) // at most 2^63 bytes of them
+	if floats > MaxWork/(r.float+r.product*int64(max(p.m, 1))) {
+		return MaxWork
+	}
+	w := floats * (r.float + r.product*int64(p.m)) / 1000
+	if p.tail != nil {
+		w += p.tail.sheet.work(level)
+	}
+	return w
+}
+
+// within bounds the error: each of k sums rounds once, at 2^-24 of what has come
+// together, which is larger than the result where terms cancel.
+func (p *product) within() float64 {
+	w := float64(p.k+8) * 0x1p-22
+	if p.tail != nil {
+		w += p.tail.sheet.within
+	}
+	return w
+}
+
+// matrixIn views a matrix from an element of its input on.
+func matrixIn(data []float32, at int, m matrix) gemm.Matrix {
+	return gemm.Matrix{Data: data[min(at, len(data)):], Row: m.row, Col: m.col}
+}
