@@ -54,8 +54,14 @@ func CrossCheck(src Source, opts Options, seed uint64, plans ...Options) error {
 	if err := p.comparePlans(args, got, gotErr, plans); err != nil {
 		return err
 	}
+	return p.checkOtherKernels(args, plans...)
+}
+
+// checkOtherKernels is checkKernels for fast and for generic ones.
+func (p *Program) checkOtherKernels(args []*Tensor, plans ...Options) error {
+	_, err := p.of(&optimised{p.fn, p.within, p.record}).runOnce(args)
 	for _, kernels := range []Kernels{KernelsFast, KernelsGeneric} {
-		if err := p.checkKernels(kernels, args, gotErr, plans); err != nil {
+		if err := p.checkKernels(kernels, args, err, plans); err != nil {
 			return fmt.Errorf("%s kernels: %w", kernels, err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 )
 
 func (c *trialCase) program(opts Options) (*Program, error) {
+	opts.Kernels = KernelsReference
 	b := &compilation{opts: opts, text: &text{name: c.f.Name}}
 	return b.build(&lang.Graph{Name: c.f.Name, Func: c.f})
 }
@@ -37,7 +38,11 @@ func (c *trialCase) check() (fired []string, failed *trialCase, err error) {
 		fired = append(fired, r.Rule)
 	}
 	if p.within == 0 {
-		return fired, c, p.compare(c.f, c.inputs)
+		err := p.compare(c.f, c.inputs)
+		if err == nil {
+			err = p.checkOtherKernels(c.inputs)
+		}
+		return fired, c, err
 	}
 	failed, err = c.checkTolerant(p)
 	return fired, failed, err

@@ -118,7 +118,7 @@ func ExampleArrays() {
 // A Runtime executes single operators, here on two streams with an event between
 // them.
 func ExampleRuntime() {
-	rt, err := npu.NewRuntime(npu.RuntimeOptions{})
+	rt, err := npu.NewRuntime(npu.RuntimeOptions{Kernels: npu.KernelsReference})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,12 +15,15 @@ func agree(t *testing.T, f *ir.Func, inputs []*Tensor) {
 	t.Helper()
 	before := f.String()
 	for _, level := range []Level{O0, O2} {
-		c := &compilation{opts: Options{Level: level, Verify: true, RandomWeights: true}, text: &text{name: f.Name}}
+		c := &compilation{opts: Options{Level: level, Verify: true, RandomWeights: true, Kernels: KernelsReference}, text: &text{name: f.Name}}
 		p, err := c.build(&lang.Graph{Name: f.Name, Func: f})
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", level, err, f)
 		}
 		if err := p.compare(f, inputs); err != nil {
+			t.Fatalf("%s: %v\n%s", level, err, f)
+		}
+		if err := p.checkOtherKernels(inputs); err != nil {
 			t.Fatalf("%s: %v\n%s", level, err, f)
 		}
 		if err := p.Close(); err != nil {

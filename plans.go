@@ -12,6 +12,7 @@ import (
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm"
 	"github.com/npulang/npu/vm/kernel"
 )
@@ -34,7 +35,8 @@ type planCache struct {
 	check   func(vm.Difference) error
 
 	once    sync.Once
-	kernels kernel.Options // of all machines, which share packed weights
+	kernels kernel.Options  // of all machines, which share packed weights
+	seldom  func(*tensor.T) // is told of weights that have been packed; may be nil
 
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
@@ -280,7 +282,10 @@ func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
 
 // kernels are what the tasks of all machines may be run by.
 func (p *Program) kernels() *kernel.Options {
-	p.plans.once.Do(func() { p.plans.kernels = p.opts.kernelOptions() })
+	p.plans.once.Do(func() {
+		p.plans.kernels = p.opts.kernelOptions()
+		p.plans.kernels.Packs.Release = p.plans.seldom
+	})
 	return &p.plans.kernels
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/vm/kernel"
 	"github.com/npulang/npu/vm/pool"
 )
 
@@ -31,6 +32,9 @@ type RuntimeOptions struct {
 	// Poison fills memory with NaN when it is given out and when it is freed, which
 	// shows what reads it too early or too late.
 	Poison bool
+	// Kernels and ISA choose the code of operators, as in Options.
+	Kernels Kernels
+	ISA     string
 	// CheckOrder makes it an error (unordered) to use a tensor on one stream while
 	// another may be writing it, or to write what another may be reading.
 	CheckOrder bool
@@ -54,6 +58,7 @@ type RuntimeOptions struct {
 // for concurrent callers. Nothing is left running when Close returns.
 type Runtime struct {
 	opts    RuntimeOptions
+	kernels kernel.Options
 	devices []*board
 	current atomic.Int32
 	closed  atomic.Bool
@@ -88,7 +93,11 @@ func NewRuntime(opts RuntimeOptions) (*Runtime, error) {
 	if opts.MaxMemory < 0 {
 		return nil, at(faults("wrong-arguments", "NewRuntime", "MaxMemory is %d, must not be negative", opts.MaxMemory))
 	}
-	rt := &Runtime{opts: opts}
+	choice := Options{Kernels: opts.Kernels, ISA: opts.ISA}
+	if err := choice.CheckKernels(); err != nil {
+		return nil, located(err)
+	}
+	rt := &Runtime{opts: opts, kernels: choice.kernelOptions()}
 	if opts.CheckOrder {
 		rt.order = new(order)
 	}

@@ -141,16 +141,15 @@ func infer(op *ir.Op, inputs []*DeviceTensor, attrs []Attr) (*prepared, error) {
 }
 
 // selectKernel chooses the code of a prepared call.
-func (p *prepared) selectKernel() error {
-	best := kernel.Best()
-	p.apart = kernel.Prepare(kernel.Single(p.call, nil, kernel.Absent), &best)
+func (p *prepared) selectKernel(o *kernel.Options) error {
+	p.apart = kernel.Prepare(kernel.Single(p.call, nil, kernel.Absent), o)
 	if p.apart == nil {
 		return ir.Errorf("internal", "there is no kernel for it")
 	}
 	p.places = make([]*kernel.Prepared, len(p.in))
 	for i := range p.in {
 		if p.call.InPlace(i) {
-			p.places[i] = kernel.Prepare(kernel.Single(p.call, nil, i), &best)
+			p.places[i] = kernel.Prepare(kernel.Single(p.call, nil, i), o)
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ type heldValue struct {
 func newScheduler(t *testing.T, r *rand.Rand) *scheduler {
 	s := &scheduler{t: t, r: r, held: map[*ir.Value]*heldValue{}}
 	s.rt = must(npu.NewRuntime(npu.RuntimeOptions{
-		CheckOrder: true, Poison: true, NoPool: r.IntN(4) == 0, NoReuse: r.IntN(4) == 0, ChunkBytes: 64 << 10,
+		Kernels: npu.KernelsReference, CheckOrder: true, Poison: true, NoPool: r.IntN(4) == 0, NoReuse: r.IntN(4) == 0, ChunkBytes: 64 << 10,
 	}))
 	must(0, s.rt.SetDevice(r.IntN(s.rt.DeviceCount())))
 	for range 1 + r.IntN(5) {
@@ -209,7 +209,7 @@ func (s *scheduler) free(h *heldValue) {
 // TestOutputIsInput writes the result of every operator over each argument that
 // has its type.
 func TestOutputIsInput(t *testing.T) {
-	rt := newRuntime(t, npu.RuntimeOptions{Poison: true})
+	rt := newRuntime(t, npu.RuntimeOptions{Kernels: npu.KernelsReference, Poison: true})
 	compared := 0
 	for _, op := range ir.Ops() {
 		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op == ir.Const || op.Flags&(ir.Unbound|ir.Projection) != 0 {

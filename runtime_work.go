@@ -57,7 +57,7 @@ func (w *work) prepare(attrs []Attr) error {
 	}
 	w.lap(&w.times.Inferred)
 	if !known {
-		if err := p.selectKernel(); err != nil {
+		if err := p.selectKernel(&w.s.rt.kernels); err != nil {
 			return w.refuse(callError(w.what, op, w.inputs, err))
 		}
 		w.s.rt.calls.add(key, p)

@@ -27,7 +27,8 @@ vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
 vm/kernel/gemm, vm/kernel/vec          < vm/kernel/conv
 vm/kernel/strip, vm/kernel/attn, vm/kernel/conv, vm/kernel/move < vm/kernel
 ir/diag                                < ir/tensor, ir/device, lang/syntax
-ir/diag, ir/tensor                     < ir, lang/weights, codegen/bytecode, vm/pool
+ir/diag, ir/tensor                     < ir, ir/mapped, vm/pool
+ir/mapped                              < lang/weights, codegen/bytecode
 ir                                     < ir/irtest, ir/gen, ir/draw, vm/kernel
 ir, lang/syntax                        < passes/rewrite
 ir, lang/syntax, lang/weights          < lang

@@ -1,11 +1,14 @@
 package npu
 
 import (
+	"cmp"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
 )
 
-// TrialOptions say how Bisect, Shrink and Compare run a program.
+// TrialOptions say how Bisect, Shrink and Compare run a program. They ask what the
+// compiler changes, so that Kernels is KernelsReference where it is empty.
 type TrialOptions struct {
 	Options
 	// Inputs are values of inputs as ReadInputs takes them; those that are left
@@ -29,6 +32,7 @@ type trial struct {
 
 // newTrial loads a program. Where there are no weights they are made up.
 func newTrial(src Source, opts TrialOptions) (*trial, error) {
+	opts.Kernels = cmp.Or(opts.Kernels, KernelsReference)
 	c, err := load(src, opts.Options)
 	if err != nil {
 		return nil, err

@@ -75,6 +75,10 @@ func (p *Program) bindWeights(c *compilation, f *ir.Func) error {
 	}
 	if set != nil {
 		p.release = append(p.release, set.Close)
+		p.plans.seldom = set.Release
+	}
+	if c.text.file != nil {
+		p.plans.seldom = c.text.file.Release
 	}
 	renames := make([]weights.Rename, len(c.opts.Rename))
 	for i, r := range c.opts.Rename {

@@ -43,7 +43,7 @@ func (s *stream) checked(st *step, out, in []*tensor.T) error {
 		return wantErr
 	}
 	for i, t := range out {
-		d := Difference{st.task, s.f.m.program.Buffers[st.out[i]].Name, t, want[i], st.task.Within}
+		d := Difference{st.task, s.f.m.program.Buffers[st.out[i]].Name, t.Clone(), want[i], st.task.Within}
 		if err := s.f.m.check(d); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ type trialFlags struct {
 }
 
 func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, error) {
-	o := npu.TrialOptions{Options: npu.Options{Root: root, Kernels: npu.KernelsReference}, Tolerance: f.Tolerance}
+	o := npu.TrialOptions{Options: npu.Options{Root: root}, Tolerance: f.Tolerance}
 	if !(f.Tolerance >= 0 && f.Tolerance <= 1) {
 		return o, usage("--tolerance %v: write a number from 0 to 1", f.Tolerance)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/mapped"
 	"github.com/npulang/npu/ir/tensor"
 )
 
@@ -27,9 +28,9 @@ type File struct {
 	Program *Program // planned for one binding
 	Weights []Weight // by the names of the parameters
 
-	data    []byte // the section of data
-	dataSum uint32 // what its checksum should be
-	close   func() error
+	data    []byte       // the section of data
+	dataSum uint32       // what its checksum should be
+	mapped  *mapped.File // nil: it was read from bytes
 }
 
 // A Pair is one entry of a file's metadata.

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
+
+	"github.com/npulang/npu/ir/mapped"
+	"github.com/npulang/npu/ir/tensor"
 )
 
 // Open maps a file into memory and reads it. Tensors share that memory, and all
@@ -13,27 +16,33 @@ import (
 // model; Check does that. The error of a file that is not in order is a
 // *diag.Diagnostic of code bad-bytecode.
 func Open(path string) (*File, error) {
-	data, unmap, err := mapFile(path)
+	m, err := mapped.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(data)
+	f, err := read(m.Data)
 	if err != nil {
-		_ = unmap() // the other error tells more
+		_ = m.Close() // the other error tells more
 		return nil, err
 	}
-	f.close = unmap
+	f.mapped = m
 	return f, nil
 }
 
 // Close gives a mapped file back. Its weights must not be used any more.
 func (f *File) Close() error {
-	if f.close == nil {
+	if f.mapped == nil {
 		return nil
 	}
-	unmap := f.close
-	f.close = nil
-	return unmap()
+	return f.mapped.Close()
+}
+
+// Release says that a weight of an opened file will not be read for long, so that
+// it need not take memory; see mapped.File.
+func (f *File) Release(t *tensor.T) {
+	if f.mapped != nil {
+		f.mapped.Release(t.Data)
+	}
 }
 
 // Read reads a file from bytes, which it goes on to share, and checks it.

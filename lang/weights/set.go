@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 	"sync"
 
-	"github.com/edsrzf/mmap-go"
-
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/mapped"
 	"github.com/npulang/npu/ir/tensor"
 )
 
@@ -29,7 +27,7 @@ type Set struct {
 
 	mu     sync.Mutex
 	read   map[string]*tensor.T // what has been asked for
-	mapped mmap.MMap            // nil if the file was read into memory
+	mapped *mapped.File         // nil: the content was given
 }
 
 // Open opens a .safetensors or .npz file; its first bytes tell which. The
@@ -37,18 +35,15 @@ type Set struct {
 // are of type *diag.Diagnostic: bad-file if the file cannot be read,
 // bad-weight if its content is not right.
 func Open(path string) (*Set, error) {
-	data, mapped, err := load(path)
+	f, err := mapped.Open(path)
 	if err != nil {
 		return nil, &diag.Diagnostic{Code: "bad-file", Loc: diag.Loc{File: path}, Subject: subject, Message: "cannot read the weights file: " + cause(err), Cause: err}
 	}
-	s, err := Decode(path, data)
+	s, err := Decode(path, f.Data)
 	if err != nil {
-		if mapped != nil {
-			err = errors.Join(err, mapped.Unmap())
-		}
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	s.mapped = mapped
+	s.mapped = f
 	return s, nil
 }
 
@@ -159,42 +154,22 @@ func (s *Set) load(name string) (*tensor.T, error) {
 	return e.read(s.body)
 }
 
+// Release says that a tensor of the set will not be read for long, so that it need
+// not take memory; see mapped.File.
+func (s *Set) Release(t *tensor.T) {
+	if s.mapped != nil {
+		s.mapped.Release(t.Data)
+	}
+}
+
 // Close gives the mapped file back. A second Close does nothing.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.mapped
-	s.mapped, s.body, s.npz = nil, nil, nil
+	s.body, s.npz = nil, nil
 	s.names, s.entries, s.read = nil, nil, nil
-	if m == nil {
+	if s.mapped == nil {
 		return nil
 	}
-	return m.Unmap()
-}
-
-// load maps a file, or reads it where that is not possible: under WebAssembly,
-// from a pipe, an empty file.
-func load(path string) ([]byte, mmap.MMap, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if info.IsDir() {
-		return nil, nil, errors.New("it is a folder")
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		data, err := io.ReadAll(f)
-		return data, nil, err
-	}
-	if m, err := mmap.Map(f, mmap.RDONLY, 0); err == nil {
-		return m, m, nil
-	}
-	data := tensor.AlignedBytes(int(info.Size()))
-	_, err = io.ReadFull(f, data)
-	return data, nil, err
+	return s.mapped.Close()
 }
