@@ -118,7 +118,8 @@ func (d *Dense) lay() {
 	if d.direct {
 		d.offsets = d.directOffsets()
 	} else {
-		d.stage = newStage(d.sides, rows, cols, 0, d.fast)
+		d.stage = newStage(d.sides, rows, cols, d.fast)
+		d.stage.pad(0)
 		pitch = d.stage.pitch
 		d.offsets = d.stage.offsets(d.Channels * d.geo.outerTaps)
 		d.room.stage = roundUp(d.Channels*d.geo.outerTaps*d.stage.channel+slack, 16)
@@ -133,8 +134,8 @@ func (d *Dense) lay() {
 	d.deep = evenly(max(d.depth, 1), (d.depth+d.fast.depth-1)/d.fast.depth).each
 	d.room.panel = d.deep * d.wide()
 	if d.turned {
-		d.room.panel = d.deep * d.ld
-		d.room.sums = places * spaced(roundUp(d.grid.filters.each, 16))
+		d.room.panel = d.deep * roundUp(places, 8)
+		d.room.sums = places * d.turnedLd()
 	}
 }
 

@@ -25,7 +25,7 @@ func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
 	if b.places() != d.grid.rows.each*d.grid.cols.each {
 		octets = d.rest
 	}
-	p := pass{d, w, b, octets, d.source(w, &b, stage, x), panel, tile, packed}
+	p := pass{d, w, b, octets, d.source(w, &b, stage, x), panel, tile, packed, nil}
 	switch {
 	case d.depth == 0:
 		clear(tile)
@@ -88,6 +88,7 @@ type pass struct {
 	octets              []octet
 	src                 *float32
 	panel, tile, packed []float32
+	next                []float32 // filters that are wanted soon
 }
 
 // upright goes through k in steps that a panel holds, and in each through the places
@@ -104,49 +105,15 @@ func (p *pass) upright() {
 		block.A = gemm.Matrix{Data: p.packed[first+k:], Row: p.depth, Col: 1}
 		for at := 0; at < places; at += width {
 			block.N = min(width, places-at)
-			p.layOut(at, block.N, width, k, block.K)
+			p.layOut(p.panel, at, block.N, width, k, block.K)
 			block.C = p.tile[at:]
 			p.w.Gemm.Run(p.level, &block)
 		}
 	}
 }
 
-// turned lays out all places of each step of k, and turns the sums back at the end.
-func (p *pass) turned(sums []float32) {
-	places, width := p.b.places(), gemm.Width(p.level)
-	filters := p.b.last - p.b.first
-	ld := spaced(roundUp(p.grid.filters.each, 16))
-	panels := gemm.PackedPanels(p.level, p.packed[p.b.group*p.packedGroup():][:p.packedGroup()], p.depth)
-	block := gemm.Block{
-		M: places, N: filters, C: sums, Ldc: ld,
-		A: gemm.Matrix{Data: p.panel, Row: 1, Col: p.ld},
-	}
-	for k := 0; k < p.depth; k += p.deep {
-		block.K, block.Add = min(p.deep, p.depth-k), k > 0
-		p.layOut(0, places, p.ld, k, block.K)
-		block.B = panels.From(p.b.first/width, k)
-		p.w.Gemm.Run(p.level, &block)
-	}
-	turnBack(p.tile, p.ld, sums, ld, places, filters)
-}
-
 // layOut lays out n steps of k, line floats apart, for some places of the block.
 // What belongs to no place keeps what is there.
-func (p *pass) layOut(at, places, line, k, n int) {
-	offsets := p.offsets[k : k+n]
-	for i := 0; i < places; i += 8 {
-		p.octets[(at+i)/8].put(p.fast, &p.panel[i], 4*line, offsets, p.src)
-	}
-}
-
-// turnBack writes sums [places][filters] as rows of places.
-func turnBack(dst []float32, ld int, sums []float32, from, places, filters int) {
-	for f := 0; f < filters; f += 4 {
-		n := min(4, filters-f)
-		for p := range places {
-			for i, v := range sums[p*from+f:][:n] {
-				dst[(f+i)*ld+p] = v
-			}
-		}
-	}
+func (p *pass) layOut(panel []float32, at, places, line, k, n int) {
+	putAll(p.octets[at/8:(at+places+7)/8], p.fast, panel, 4*line, p.offsets[k:k+n], p.src)
 }

@@ -85,7 +85,7 @@ func (d *Dense) cost(g *grid, parts int) float64 {
 	k := float64(d.depth)
 	c := unitCost + float64(places)*k*layCost + float64(wide)*float64(high)*k/16 + float64(places)*float64(filters)*storeCost
 	if !d.direct {
-		s := newStage(d.sides, rows, cols, 0, d.fast)
+		s := newStage(d.sides, rows, cols, d.fast)
 		staged := d.Channels * d.geo.outerTaps * s.channel
 		c += float64(staged) * stageCost
 		if staged > stageRoom {

@@ -15,7 +15,13 @@ type kernels struct {
 	pair func(dst *float32, step int, offsets *int, n int, src *float32, a, b int, masks *[16]int32)
 	each func(dst *float32, step int, offsets *int, n int, src *float32, places *[8]int32, masks *[16]int32)
 
-	evens func(dst, src *float32, n int) // every other one of 16*n floats; nil: there is none
+	runs func(dst *float32, step int, offsets *int, n int, a, b *float32) // sixteen columns
+
+	// copyRows copies n floats of rows, every step-th of src; the rows are from and
+	// to bytes apart.
+	copyRows func(dst, src *float32, rows, n, to, from, step int)
+
+	ask func(p *float32, lines int) // for lines of the caches, into the second level
 
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc

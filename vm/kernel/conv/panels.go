@@ -81,3 +81,16 @@ func (o *octet) put(fast *kernels, dst *float32, step int, offsets []int, src *f
 		fast.each(dst, step, &offsets[0], len(offsets), src, &o.places, o.masks)
 	}
 }
+
+// putAll lays out k rows of some octets side by side.
+func putAll(octets []octet, fast *kernels, dst []float32, step int, offsets []int, src *float32) {
+	for i := 0; i < len(octets); i++ {
+		o, to := &octets[i], &dst[8*i]
+		if i+1 < len(octets) && o.kind == oneRun && octets[i+1].kind == oneRun {
+			fast.runs(to, step, &offsets[0], len(offsets), behind(src, o.a), behind(src, octets[i+1].a))
+			i++
+			continue
+		}
+		o.put(fast, to, step, offsets, src)
+	}
+}

@@ -17,7 +17,32 @@ func panelPairAVX2(dst *float32, step int, offsets *int, n int, src *float32, a 
 //go:noescape
 func panelEachAVX2(dst *float32, step int, offsets *int, n int, src *float32, places *[8]int32, masks *[16]int32)
 
-// evensAVX2 copies every other one of 16*n floats of src, from the first on, into 8*n of dst.
+// panelRunsAVX2 writes n rows of sixteen places, step bytes apart: row k is the eight floats offsets[k] bytes behind a, and the eight behind b.
 //
 //go:noescape
-func evensAVX2(dst *float32, src *float32, n int)
+func panelRunsAVX2(dst *float32, step int, offsets *int, n int, a *float32, b *float32)
+
+// rowsAVX2 copies rows of n floats, at least eight, that are from and to bytes apart.
+//
+//go:noescape
+func rowsAVX2(dst *float32, src *float32, rows int, n int, to int, from int)
+
+// rowsFewAVX2 copies rows of eight floats that the mask chooses, that are from and to bytes apart.
+//
+//go:noescape
+func rowsFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
+
+// evensAVX2 copies every other float of rows, n of each, at least eight, that are from and to bytes apart. The mask chooses seven.
+//
+//go:noescape
+func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
+
+// evensFewAVX2 copies every other float of rows, of the eight that low chooses and the eight behind them that high chooses; the mask chooses what is written.
+//
+//go:noescape
+func evensFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, low *int32, high *int32, mask *int32)
+
+// askAVX2 asks for lines of 64 bytes, so that they are in the second-level cache soon.
+//
+//go:noescape
+func askAVX2(p *float32, lines int)

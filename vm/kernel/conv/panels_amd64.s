@@ -88,26 +88,200 @@ done:
 	VZEROUPPER
 	RET
 
-// func evensAVX2(dst *float32, src *float32, n int)
-// Requires: AVX, AVX2
-TEXT ·evensAVX2(SB), $0-24
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	TESTQ DX, DX
-	JE    done
+// func panelRunsAVX2(dst *float32, step int, offsets *int, n int, a *float32, b *float32)
+// Requires: AVX
+TEXT ·panelRunsAVX2(SB), $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ offsets+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ a+32(FP), SI
+	MOVQ b+40(FP), DI
+	SUBQ $0x02, BX
+	JLT  last
 
-next:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VSHUFPS $0x88, Y1, Y0, Y0
-	VPERMPD $0xd8, Y0, Y0
+two:
+	MOVQ    (DX), R8
+	MOVQ    8(DX), R9
+	VMOVUPS (SI)(R8*1), Y0
+	VMOVUPS (DI)(R8*1), Y1
+	VMOVUPS (SI)(R9*1), Y2
+	VMOVUPS (DI)(R9*1), Y3
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x40, CX
-	ADDQ    $0x20, AX
-	DECQ    DX
-	JNE     next
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, (AX)(CX*1)
+	VMOVUPS Y3, 32(AX)(CX*1)
+	ADDQ    $0x10, DX
+	LEAQ    (AX)(CX*2), AX
+	SUBQ    $0x02, BX
+	JGE     two
+
+last:
+	ADDQ    $0x02, BX
+	JE      done
+	MOVQ    (DX), R8
+	VMOVUPS (SI)(R8*1), Y0
+	VMOVUPS (DI)(R8*1), Y1
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
 
 done:
 	VZEROUPPER
+	RET
+
+// func rowsAVX2(dst *float32, src *float32, rows int, n int, to int, from int)
+// Requires: AVX
+TEXT ·rowsAVX2(SB), $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  n+24(FP), BX
+	MOVQ  to+32(FP), SI
+	MOVQ  from+40(FP), DI
+	SUBQ  $0x08, BX
+	TESTQ DX, DX
+	JE    done
+
+row:
+	XORQ R8, R8
+	CMPQ R8, BX
+	JGE  end
+
+next:
+	VMOVUPS (CX)(R8*4), Y0
+	VMOVUPS Y0, (AX)(R8*4)
+	ADDQ    $0x08, R8
+	CMPQ    R8, BX
+	JLT     next
+
+end:
+	VMOVUPS (CX)(BX*4), Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    SI, AX
+	ADDQ    DI, CX
+	DECQ    DX
+	JNE     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func rowsFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
+// Requires: AVX
+TEXT ·rowsFewAVX2(SB), $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    to+32(FP), BX
+	MOVQ    from+40(FP), SI
+	MOVQ    mask+48(FP), DI
+	VMOVUPS (DI), Y0
+	TESTQ   DX, DX
+	JE      done
+
+row:
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       BX, AX
+	ADDQ       SI, CX
+	DECQ       DX
+	JNE        row
+
+done:
+	VZEROUPPER
+	RET
+
+// func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
+// Requires: AVX, AVX2
+TEXT ·evensAVX2(SB), $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    to+32(FP), SI
+	MOVQ    from+40(FP), DI
+	MOVQ    mask+48(FP), R8
+	VMOVUPS (R8), Y0
+	SUBQ    $0x08, BX
+	TESTQ   DX, DX
+	JE      done
+
+row:
+	XORQ R8, R8
+	CMPQ R8, BX
+	JGE  end
+
+next:
+	VMOVUPS (CX)(R8*8), Y1
+	VMOVUPS 32(CX)(R8*8), Y2
+	VSHUFPS $0x88, Y2, Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VMOVUPS Y1, (AX)(R8*4)
+	ADDQ    $0x08, R8
+	CMPQ    R8, BX
+	JLT     next
+
+end:
+	VMOVUPS    (CX)(BX*8), Y1
+	VMASKMOVPS 32(CX)(BX*8), Y0, Y2
+	VSHUFPS    $0x88, Y2, Y1, Y1
+	VPERMPD    $0xd8, Y1, Y1
+	VMOVUPS    Y1, (AX)(BX*4)
+	ADDQ       SI, AX
+	ADDQ       DI, CX
+	DECQ       DX
+	JNE        row
+
+done:
+	VZEROUPPER
+	RET
+
+// func evensFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, low *int32, high *int32, mask *int32)
+// Requires: AVX, AVX2
+TEXT ·evensFewAVX2(SB), $0-72
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    to+32(FP), BX
+	MOVQ    from+40(FP), SI
+	MOVQ    low+48(FP), DI
+	VMOVUPS (DI), Y0
+	MOVQ    high+56(FP), DI
+	VMOVUPS (DI), Y1
+	MOVQ    mask+64(FP), DI
+	VMOVUPS (DI), Y2
+	TESTQ   DX, DX
+	JE      done
+
+row:
+	VMASKMOVPS (CX), Y0, Y3
+	VMASKMOVPS 32(CX), Y1, Y4
+	VSHUFPS    $0x88, Y4, Y3, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)
+	ADDQ       BX, AX
+	ADDQ       SI, CX
+	DECQ       DX
+	JNE        row
+
+done:
+	VZEROUPPER
+	RET
+
+// func askAVX2(p *float32, lines int)
+// Requires: MMX+
+TEXT ·askAVX2(SB), $0-16
+	MOVQ p+0(FP), AX
+	MOVQ lines+8(FP), CX
+
+next:
+	DECQ       CX
+	JLT        done
+	PREFETCHT1 (AX)
+	ADDQ       $0x40, AX
+	JMP        next
+
+done:
 	RET

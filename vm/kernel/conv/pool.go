@@ -105,7 +105,8 @@ func (p *Pool) lay() {
 	if p.mean {
 		fill = 0
 	}
-	s := newStage(p.sides, p.grid.rows.each, p.grid.cols.each, fill, p.fast)
+	s := newStage(p.sides, p.grid.rows.each, p.grid.cols.each, p.fast)
+	s.pad(fill)
 	p.stage, p.across, p.down = s, nil, nil
 	for t := range s.cols.Size {
 		p.across = append(p.across, 4*(s.cols.part[t]*s.plane+s.cols.shift[t]))

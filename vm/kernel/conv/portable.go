@@ -4,7 +4,7 @@ import "unsafe"
 
 var portable = kernels{
 	lanes: 8, depth: 320,
-	run: runGo, pair: pairGo, each: eachGo,
+	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, copyRows: copyRowsGo, ask: func(*float32, int) {},
 	products: productsGo, sums: sumsGo, most: mostGo,
 }
 
@@ -21,6 +21,24 @@ func behind(p *float32, n int) *float32 {
 func runGo(dst *float32, step int, offsets *int, n int, src *float32) {
 	for k, offset := range unsafe.Slice(offsets, n) {
 		*(*[8]float32)(unsafe.Pointer(behind(dst, k*step))) = *(*[8]float32)(unsafe.Pointer(behind(src, offset)))
+	}
+}
+
+func runsGo(dst *float32, step int, offsets *int, n int, a, b *float32) {
+	runGo(dst, step, offsets, n, a)
+	runGo(behind(dst, 32), step, offsets, n, b)
+}
+
+func copyRowsGo(dst, src *float32, rows, n, to, from, step int) {
+	for r := range rows {
+		line, of := unsafe.Slice(behind(dst, r*to), n), unsafe.Slice(behind(src, r*from), (n-1)*step+1)
+		if step == 1 {
+			copy(line, of)
+			continue
+		}
+		for i := range line {
+			line[i] = of[i*step]
+		}
 	}
 }
 

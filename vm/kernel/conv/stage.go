@@ -1,6 +1,6 @@
 package conv
 
-import "unsafe"
+import "slices"
 
 // A stage is how planes of the input lie in scratch memory: with the padding around
 // them, and parted by the remainders of the strides.
@@ -12,12 +12,10 @@ import "unsafe"
 // p + t*spread/stride.
 type stage struct {
 	rows, cols side
-	most       int // rows of places in a block, at most
-	wide       int // columns of places in a block, at most
-	pitch      int // floats of a row
-	plane      int // floats of all rows of one pair of remainders
-	channel    int // floats of all that is staged of one plane of x
-	fill       float32
+	pitch      int       // floats of a row
+	plane      int       // floats of all rows of one pair of remainders
+	channel    int       // floats of all that is staged of one plane of x
+	blank      []float32 // a plane of padding
 	fast       *kernels
 }
 
@@ -51,8 +49,8 @@ func sideOf(a Axis) side {
 }
 
 // newStage lays out blocks of at most rows times cols places.
-func newStage(sides [2]side, rows, cols int, fill float32, fast *kernels) stage {
-	s := stage{rows: sides[0], cols: sides[1], most: rows, wide: cols, fill: fill, fast: fast}
+func newStage(sides [2]side, rows, cols int, fast *kernels) stage {
+	s := stage{rows: sides[0], cols: sides[1], fast: fast}
 	s.pitch = cols + s.cols.reach
 	s.plane = (rows + s.rows.reach) * s.pitch
 	s.channel = len(s.rows.rests) * len(s.cols.rests) * s.plane
@@ -66,64 +64,41 @@ func (s *stage) tap(row, col int) int {
 	return part*s.plane + s.rows.shift[row]*s.pitch + s.cols.shift[col]
 }
 
+// pad sets what padding is.
+func (s *stage) pad(v float32) { s.blank = slices.Repeat([]float32{v}, s.plane) }
+
 // put stages what the places of a block see of one plane of x; nil is a plane of
 // padding.
 func (s *stage) put(dst, x []float32, b *Block) {
 	rows, cols := b.rows+s.rows.reach, b.cols+s.cols.reach
 	for _, r := range s.rows.rests {
+		y, up, down := s.rows.inside(b.row, r, rows)
 		for _, c := range s.cols.rests {
 			at := dst[:s.plane]
 			dst = dst[s.plane:]
-			y := b.row*s.rows.Step + r - s.rows.Before
-			for range rows {
-				line := at[:cols]
-				if at = at[min(s.pitch, len(at)):]; y < 0 || y >= s.rows.In || x == nil {
-					s.blank(line)
-				} else {
-					s.line(line, x[y*s.cols.In:(y+1)*s.cols.In], b.col*s.cols.Step+c-s.cols.Before)
-				}
-				y += s.rows.Step
+			q, left, right := s.cols.inside(b.col, c, cols)
+			whole := up == 0 && left == 0 && down == rows && right == cols
+			if !whole || x == nil {
+				copy(at, s.blank)
+			}
+			if up < down && left < right && x != nil {
+				s.fast.copyRows(&at[up*s.pitch+left], &x[y*s.cols.In+q], down-up, right-left,
+					4*s.pitch, 4*s.rows.Step*s.cols.In, s.cols.Step)
 			}
 		}
 	}
 }
 
-func (s *stage) blank(line []float32) {
-	for i := range line {
-		line[i] = s.fill
+// inside finds which of n staged elements, from a place on, of a remainder, are
+// elements of x, and which is the first of them.
+func (s *side) inside(place, rest, n int) (at, first, end int) {
+	at = place*s.Step + rest - s.Before
+	if at < 0 {
+		first = (-at + s.Step - 1) / s.Step
+		at += first * s.Step
 	}
-}
-
-// line copies every Step-th element of x from q on, padding outside.
-func (s *stage) line(dst, x []float32, q int) {
-	step := s.cols.Step
-	before := 0
-	if q < 0 {
-		before = min((-q+step-1)/step, len(dst))
-		s.blank(dst[:before])
-		q += before * step
+	if at < s.In {
+		end = first + (s.In-at+s.Step-1)/s.Step
 	}
-	n := 0
-	if q < len(x) {
-		n = min((len(x)-q+step-1)/step, len(dst)-before)
-		strided(s.fast, dst[before:before+n], x[q:], step)
-	}
-	s.blank(dst[before+n:])
-}
-
-// strided copies every step-th element of x.
-func strided(fast *kernels, dst, x []float32, step int) {
-	switch {
-	case step == 1:
-		copy(dst, x)
-		return
-	case step == 2 && fast.evens != nil:
-		if n := min(len(x)/16, len(dst)/8); n > 0 {
-			fast.evens(unsafe.SliceData(dst), unsafe.SliceData(x), n)
-			dst, x = dst[8*n:], x[min(16*n, len(x)):]
-		}
-	}
-	for i := range dst {
-		dst[i] = x[i*step]
-	}
+	return at, first, min(end, n)
 }

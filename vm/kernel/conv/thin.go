@@ -55,7 +55,7 @@ func (t *Thin) Divide(parts int) int {
 	g.cols = cut{cols, min(cols, thinCols)}
 	g.rows = evenly(rows, (rows*g.cols.each+thinCols-1)/thinCols)
 	for {
-		s := newStage(t.sides, g.rows.each, g.cols.each, 0, t.fast)
+		s := newStage(t.sides, g.rows.each, g.cols.each, t.fast)
 		if g.rows.each == 1 || s.channel*t.Channels*t.geo.outerTaps <= thinStage {
 			break
 		}
@@ -73,7 +73,8 @@ func (t *Thin) Divide(parts int) int {
 }
 
 func (t *Thin) lay() {
-	t.stage = newStage(t.sides, t.grid.rows.each, t.grid.cols.each, 0, t.fast)
+	t.stage = newStage(t.sides, t.grid.rows.each, t.grid.cols.each, t.fast)
+	t.stage.pad(0)
 	t.offsets = t.stage.offsets(t.Channels * t.geo.outerTaps)
 	t.flat = t.grid.rows.each*t.stage.pitch + slack
 	t.ld = roundUp(t.grid.rows.each*t.grid.cols.each, 16)

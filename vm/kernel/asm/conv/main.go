@@ -123,29 +123,156 @@ func panels(c *Context) {
 				c.VGATHERDPS(mask, Mem{Base: at, Index: index, Scale: 4}, to)
 			}
 		})
-	evens(c)
+	pairOfRuns(c)
+	copies(c)
+	ask(c)
 }
 
-// evens writes the copy of every other element.
-func evens(c *Context) {
-	begin(c, "evensAVX2", "func(dst, src *float32, n int)",
-		"copies every other one of 16*n floats of src, from the first on, into 8*n of dst.")
-	dst, src, n := arg(c, "dst"), arg(c, "src"), arg(c, "n")
-	a, b := c.YMM(), c.YMM()
-	c.TESTQ(n, n)
+// pairOfRuns writes the layout of sixteen columns, two rows at a time.
+func pairOfRuns(c *Context) {
+	begin(c, "panelRunsAVX2", "func(dst *float32, step int, offsets *int, n int, a, b *float32)",
+		"writes n rows of sixteen places, step bytes apart: row k is the eight floats offsets[k] bytes behind a, and the eight behind b.")
+	dst, step, offsets, n := arg(c, "dst"), arg(c, "step"), arg(c, "offsets"), arg(c, "n")
+	from := []reg.GPVirtual{arg(c, "a"), arg(c, "b")}
+	at := []reg.GPVirtual{c.GP64(), c.GP64()}
+	values := []reg.VecVirtual{c.YMM(), c.YMM(), c.YMM(), c.YMM()}
+	rows := func(count int) {
+		for r := range count {
+			c.MOVQ(Mem{Base: offsets, Disp: 8 * r}, at[r])
+		}
+		for r := range count {
+			for i, src := range from {
+				c.VMOVUPS(Mem{Base: src, Index: at[r], Scale: 1}, values[2*r+i])
+			}
+		}
+		for r := range count {
+			to := Mem{Base: dst}
+			if r > 0 {
+				to.Index, to.Scale = step, 1
+			}
+			for i := range from {
+				c.VMOVUPS(values[2*r+i], to.Offset(32*i))
+			}
+		}
+	}
+	c.SUBQ(Imm(2), n)
+	c.JLT(LabelRef("last"))
+	c.Label("two")
+	rows(2)
+	c.ADDQ(Imm(16), offsets)
+	c.LEAQ(Mem{Base: dst, Index: step, Scale: 2}, dst)
+	c.SUBQ(Imm(2), n)
+	c.JGE(LabelRef("two"))
+	c.Label("last")
+	c.ADDQ(Imm(2), n)
 	c.JE(LabelRef("done"))
-	c.Label("next")
-	c.VMOVUPS(Mem{Base: src}, a)
-	c.VMOVUPS(Mem{Base: src, Disp: 32}, b)
-	c.VSHUFPS(Imm(0b10_00_10_00), b, a, a)
-	c.VPERMPD(Imm(0b11_01_10_00), a, a)
-	c.VMOVUPS(a, Mem{Base: dst})
-	c.ADDQ(Imm(64), src)
-	c.ADDQ(Imm(32), dst)
-	c.DECQ(n)
-	c.JNE(LabelRef("next"))
+	rows(1)
 	c.Label("done")
 	end(c)
+}
+
+// ask writes a loop of prefetches.
+func ask(c *Context) {
+	begin(c, "askAVX2", "func(p *float32, lines int)", "asks for lines of 64 bytes, so that they are in the second-level cache soon.")
+	p, lines := arg(c, "p"), arg(c, "lines")
+	c.Label("next")
+	c.DECQ(lines)
+	c.JLT(LabelRef("done"))
+	c.PREFETCHT1(Mem{Base: p})
+	c.ADDQ(Imm(64), p)
+	c.JMP(LabelRef("next"))
+	c.Label("done")
+	c.RET()
+}
+
+// copies writes the copies of rows.
+func copies(c *Context) {
+	const sizes = "dst, src *float32, rows, n, to, from int"
+	eachRow := func(name, params, doc string, body func(dst, src, n reg.GPVirtual, load func(string) reg.GPVirtual) func()) {
+		begin(c, name, "func("+sizes+params+")", doc)
+		dst, src, rows, n, to, from := arg(c, "dst"), arg(c, "src"), arg(c, "rows"), arg(c, "n"), arg(c, "to"), arg(c, "from")
+		row := body(dst, src, n, func(name string) reg.GPVirtual { return arg(c, name) })
+		c.TESTQ(rows, rows)
+		c.JE(LabelRef("done"))
+		c.Label("row")
+		row()
+		c.ADDQ(to, dst)
+		c.ADDQ(from, src)
+		c.DECQ(rows)
+		c.JNE(LabelRef("row"))
+		c.Label("done")
+		end(c)
+	}
+	eachRow("rowsAVX2", "", "copies rows of n floats, at least eight, that are from and to bytes apart.",
+		func(dst, src, n reg.GPVirtual, _ func(string) reg.GPVirtual) func() {
+			i, v := c.GP64(), c.YMM()
+			c.SUBQ(Imm(8), n)
+			return func() {
+				c.XORQ(i, i)
+				c.CMPQ(i, n)
+				c.JGE(LabelRef("end"))
+				c.Label("next")
+				c.VMOVUPS(Mem{Base: src, Index: i, Scale: 4}, v)
+				c.VMOVUPS(v, Mem{Base: dst, Index: i, Scale: 4})
+				c.ADDQ(Imm(8), i)
+				c.CMPQ(i, n)
+				c.JLT(LabelRef("next"))
+				c.Label("end")
+				c.VMOVUPS(Mem{Base: src, Index: n, Scale: 4}, v)
+				c.VMOVUPS(v, Mem{Base: dst, Index: n, Scale: 4})
+			}
+		})
+	eachRow("rowsFewAVX2", ", mask *int32", "copies rows of eight floats that the mask chooses, that are from and to bytes apart.",
+		func(dst, src, _ reg.GPVirtual, load func(string) reg.GPVirtual) func() {
+			mask, v := c.YMM(), c.YMM()
+			c.VMOVUPS(Mem{Base: load("mask")}, mask)
+			return func() {
+				c.VMASKMOVPS(Mem{Base: src}, mask, v)
+				c.VMASKMOVPS(v, mask, Mem{Base: dst})
+			}
+		})
+	evens := func(a, b reg.VecVirtual) {
+		c.VSHUFPS(Imm(0b10_00_10_00), b, a, a)
+		c.VPERMPD(Imm(0b11_01_10_00), a, a)
+	}
+	eachRow("evensAVX2", ", mask *int32", "copies every other float of rows, n of each, at least eight, that are from and to bytes apart. The mask chooses seven.",
+		func(dst, src, n reg.GPVirtual, load func(string) reg.GPVirtual) func() {
+			mask, a, b, i := c.YMM(), c.YMM(), c.YMM(), c.GP64()
+			c.VMOVUPS(Mem{Base: load("mask")}, mask)
+			c.SUBQ(Imm(8), n)
+			return func() {
+				c.XORQ(i, i)
+				c.CMPQ(i, n)
+				c.JGE(LabelRef("end"))
+				c.Label("next")
+				c.VMOVUPS(Mem{Base: src, Index: i, Scale: 8}, a)
+				c.VMOVUPS(Mem{Base: src, Index: i, Scale: 8, Disp: 32}, b)
+				evens(a, b)
+				c.VMOVUPS(a, Mem{Base: dst, Index: i, Scale: 4})
+				c.ADDQ(Imm(8), i)
+				c.CMPQ(i, n)
+				c.JLT(LabelRef("next"))
+				c.Label("end")
+				// The sixteenth may be behind the end.
+				c.VMOVUPS(Mem{Base: src, Index: n, Scale: 8}, a)
+				c.VMASKMOVPS(Mem{Base: src, Index: n, Scale: 8, Disp: 32}, mask, b)
+				evens(a, b)
+				c.VMOVUPS(a, Mem{Base: dst, Index: n, Scale: 4})
+			}
+		})
+	eachRow("evensFewAVX2", ", low, high, mask *int32", "copies every other float of rows, of the eight that low chooses and the eight behind them that high chooses; the mask chooses what is written.",
+		func(dst, src, _ reg.GPVirtual, load func(string) reg.GPVirtual) func() {
+			low, high, mask, a, b := c.YMM(), c.YMM(), c.YMM(), c.YMM(), c.YMM()
+			c.VMOVUPS(Mem{Base: load("low")}, low)
+			c.VMOVUPS(Mem{Base: load("high")}, high)
+			c.VMOVUPS(Mem{Base: load("mask")}, mask)
+			return func() {
+				c.VMASKMOVPS(Mem{Base: src}, low, a)
+				c.VMASKMOVPS(Mem{Base: src, Disp: 32}, high, b)
+				evens(a, b)
+				c.VMASKMOVPS(a, mask, Mem{Base: dst})
+			}
+		})
 }
 
 // A fold is how taps come together.

@@ -1,0 +1,80 @@
+package conv
+
+import "github.com/npulang/npu/vm/kernel/gemm"
+
+// Turned products have places as rows of tiles. They are laid out in bands, so that
+// the tiles of a band read what lies close together: four tiles of AVX2, two of
+// AVX-512, and whole octets.
+const band = 24
+
+// bands is how many bands a block of some places has. The last one has what is left
+// too, since a tile of one row takes as long as one of four.
+func bands(places int) int { return max(1, places/band) }
+
+// bandAt is band number i: its first place, how many it has, and floats between k.
+func bandAt(i, places int) (first, n, line int) {
+	first, n = i*band, band
+	if i == bands(places)-1 {
+		n = places - first
+	}
+	return first, n, roundUp(n, 8)
+}
+
+// turned goes through k in the same steps as upright, lays out all places of each,
+// and goes through the panels of filters. The sums are turned back at the end.
+func (p *pass) turned(sums []float32) {
+	width, filters := gemm.Width(p.level), p.b.last-p.b.first
+	packed := p.packed[p.b.group*p.packedGroup():][:p.packedGroup()]
+	panels := gemm.PackedPanels(p.level, packed, p.depth)
+	block := gemm.Block{Ldc: p.turnedLd()}
+	for k := 0; k < p.depth; k += p.deep {
+		block.K, block.Add = min(p.deep, p.depth-k), k > 0
+		p.layBands(k, block.K)
+		for at := 0; at < filters; at += width {
+			block.N = min(width, filters-at)
+			block.B = panels.From((p.b.first+at)/width, k)
+			p.next = panels.From((p.b.first+at)/width+1, k).Data
+			p.column(&block, sums[at:])
+		}
+	}
+	turnBack(p.tile, p.ld, sums, block.Ldc, p.b.places(), filters)
+}
+
+func (d *Dense) turnedLd() int { return spaced(roundUp(d.grid.filters.each, 16)) }
+
+// layBands lays out n steps of k for all places.
+func (p *pass) layBands(k, n int) {
+	places := p.b.places()
+	for i := range bands(places) {
+		first, count, line := bandAt(i, places)
+		p.layOut(p.panel[first*n:], first, count, line, k, n)
+	}
+}
+
+// column multiplies all bands with one panel of filters, and asks meanwhile for the
+// next one, which may have to come from memory.
+func (p *pass) column(block *gemm.Block, sums []float32) {
+	places := p.b.places()
+	lines := block.K * gemm.Width(p.level) / 16 / bands(places)
+	for i := range bands(places) {
+		first, count, line := bandAt(i, places)
+		block.M, block.C = count, sums[first*block.Ldc:]
+		block.A = gemm.Matrix{Data: p.panel[first*block.K:], Row: 1, Col: line}
+		if len(p.next) >= lines*16*(i+1) {
+			p.fast.ask(&p.next[lines*16*i], lines)
+		}
+		p.w.Gemm.Run(p.level, block)
+	}
+}
+
+// turnBack writes sums [places][filters] as rows of places.
+func turnBack(dst []float32, ld int, sums []float32, from, places, filters int) {
+	for f := 0; f < filters; f += 4 {
+		n := min(4, filters-f)
+		for p := range places {
+			for i, v := range sums[p*from+f:][:n] {
+				dst[(f+i)*ld+p] = v
+			}
+		}
+	}
+}
