@@ -3,6 +3,7 @@ package npu
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,24 +163,32 @@ func (l *limits) copy(bytes int64) float64 {
 	return l.copies[size]
 }
 
-// Text prints the report as a table, with a line below each task that another
-// kernel refused.
+// Text prints the report as a table. What kernels said that did not take a task
+// stands below, by the number in brackets.
 func (r *KernelReport) Text() string {
-	rows := align("lllrrrrl", func(row func(...string)) {
-		row("task", "operators", "kernel", "ms", "run", "rate", "of limit", "limit")
+	var reasons []string
+	table := align("lllrrrrll", func(row func(...string)) {
+		row("task", "operators", "kernel", "ms", "run", "rate", "of limit", "limit", "why")
 		for i := range r.Tasks {
-			row(r.Tasks[i].cells()...)
+			k := &r.Tasks[i]
+			why := ""
+			if k.Why != "" {
+				n := slices.Index(reasons, k.Why)
+				if n < 0 {
+					n, reasons = len(reasons), append(reasons, k.Why)
+				}
+				why = fmt.Sprintf("[%d]", n+1)
+			}
+			row(append(k.cells(), why)...)
 		}
 	})
 	var b strings.Builder
-	fmt.Fprintf(&b, "%.4g ms a run, mean of %s; %s, %.4g GFLOP/s f32 at most\n", r.RunMs, counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops)
-	i := -1
-	for line := range strings.Lines(rows) {
-		b.WriteString(line)
-		if i >= 0 && r.Tasks[i].Why != "" {
-			fmt.Fprintf(&b, "    not %s\n", strings.ReplaceAll(r.Tasks[i].Why, "; ", "\n    not "))
-		}
-		i++
+	fmt.Fprintf(&b, "%.4g ms a run, mean of %s; %s, %.4g GFLOP/s f32 at most\n%s", r.RunMs, counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops, table)
+	if reasons != nil {
+		b.WriteString("\nkernels that did not take the task\n")
+	}
+	for i, why := range reasons {
+		fmt.Fprintf(&b, "  [%d] %s\n", i+1, why)
 	}
 	return b.String()
 }
