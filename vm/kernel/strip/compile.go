@@ -2,6 +2,7 @@ package strip
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/vec"
@@ -201,7 +202,7 @@ func (c *compiler) operate(v Value) {
 }
 
 // turn chooses the argument that is taken from the accumulator: the one that is there,
-// or needs to be widened first.
+// or needs to be widened first. The others keep their order.
 func (c *compiler) turn(code vec.Code, args []Value) (vec.Code, []Value) {
 	turned := append([]Value{}, args...)
 	if args[0] == c.acc {
@@ -209,8 +210,7 @@ func (c *compiler) turn(code vec.Code, args []Value) (vec.Code, []Value) {
 	}
 	for i, a := range args[1:] {
 		if to, ok := code.Moved(i + 1); ok && a == c.acc {
-			turned[0], turned[i+1] = a, args[0]
-			return to, turned
+			return to, slices.Insert(slices.Delete(turned, i+1, i+2), 0, a)
 		}
 	}
 	return code, turned

@@ -151,8 +151,8 @@ func (c Code) Name() string { return rows[c].name }
 func (c Code) Args() int { return rows[c].args }
 
 // Moved gives the code that computes the same with the argument at place arg (1 or
-// 2) in the accumulator instead of the first, which takes its place among the
-// operands, and whether there is one.
+// 2) in the accumulator, and the others, in their order, as operands; and whether
+// there is one.
 func (c Code) Moved(arg int) (Code, bool) {
 	to := moved[c][arg]
 	return to, to != End
