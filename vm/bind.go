@@ -54,6 +54,8 @@ func (b *binder) step(in *bytecode.Instr) (st step, err error) {
 		st.task, err = b.exec(in)
 	case bytecode.Call:
 		b.region(&st)
+	case bytecode.Copy:
+		b.copy(&st)
 	}
 	if b.m.check != nil && st.task != nil && st.body == nil {
 		st.body = kernel.Single(st.call, b.m.constants(in.In), b.m.program.Kernels[in.Index].InPlace)
@@ -78,6 +80,25 @@ func (b *binder) region(st *step) {
 	}
 	if st.task = kernel.Prepare(body, b.opts); st.task != nil {
 		st.out, st.in, st.body = f.Writes, inputs, body
+	}
+}
+
+// copyTask is from how many bytes on a copy is a task of a kernel, that several
+// executors can share: twice partWork.
+const copyTask = 1 << 20
+
+// copy makes a task of a large copy, as the view that it is.
+func (b *binder) copy(st *step) {
+	from, to := &b.m.program.Buffers[st.In[0]], &b.m.program.Buffers[st.Out[0]]
+	if to.Size < copyTask || from.Type.DType != to.Type.DType {
+		return
+	}
+	body := &kernel.Body{
+		In: []ir.Type{irType(from.Type)}, Const: []*tensor.T{nil}, InPlace: kernel.Absent,
+		Ops: []kernel.Op{{Args: []int{0}, First: 1, As: irType(to.Type)}}, Out: []int{1},
+	}
+	if st.task = kernel.Prepare(body, b.opts); st.task != nil {
+		st.body = body
 	}
 }
 

@@ -142,6 +142,9 @@ func (s *stream) step(st *step) error {
 	case bytecode.Exec:
 		return s.exec(st, out, in)
 	case bytecode.Copy:
+		if st.task != nil {
+			return s.exec(st, out, in)
+		}
 		copy(out[0].Data, in[0].Data)
 	case bytecode.Row:
 		size := int64(len(in[0].Data))

@@ -329,3 +329,37 @@ func TestTakenBack(t *testing.T) {
 		t.Errorf("got %v, want %v", tensor.Of[float32](out[1]), want)
 	}
 }
+
+// TestLargeCopies: a result that is an input, or another shape of one, is copied by
+// several executors where there are any, and only if it is large.
+func TestLargeCopies(t *testing.T) {
+	const text = `func @f(%x: f32[600,700], %y: f32[9]) -> (f32[420000], f32[9]) {
+  %a = reshape %x {dims=[420000]} : f32[420000]
+  return %a, %y
+}
+`
+	w := NewWorkers(1)
+	defer w.Close()
+	m := machine(t, text, Options{Workers: w})
+	split := map[bool]int{}
+	for _, st := range m.code[0][0] {
+		if st.Op == bytecode.Copy {
+			split[st.parts > 0]++
+		}
+	}
+	if split[true] != 1 || split[false] != 1 {
+		t.Errorf("%d copies in parts, %d others, want one of each", split[true], split[false])
+	}
+	x, y := tensor.New(tensor.F32, 600, 700), tensor.New(tensor.F32, 9)
+	for i := range x.Len() {
+		x.SetFloat(i, float64(i))
+	}
+	y.SetFloat(8, 1)
+	out, err := m.Run(context.Background(), []*tensor.T{x, y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !tensor.BitEqual(out[0], x.Reshape(420000)) || !tensor.BitEqual(out[1], y) {
+		t.Error("the copies differ")
+	}
+}

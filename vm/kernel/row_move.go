@@ -59,6 +59,16 @@ func init() {
 		"stack":  stackPieces,
 		"pad":    padPieces,
 		"roll":   rollPieces,
+		"zeros":  func(c *ir.Call) ([]piece, string) { return allOf(c, tensor.New(c.Out[0].DType)), "" },
+		"ones": func(c *ir.Call) ([]piece, string) {
+			v := tensor.New(c.Out[0].DType)
+			v.SetInt(0, 1)
+			return allOf(c, v), ""
+		},
+		"full": func(c *ir.Call) ([]piece, string) {
+			v, why := scalarAttr(c, "value", c.Out[0].DType)
+			return allOf(c, v), why
+		},
 	}
 }
 
@@ -362,6 +372,12 @@ func constantPieces(c *ir.Call, in, out, before []int) (list []piece, why string
 		to, from = to.Part(a, low, high-low), from.Part(a, max(0, low-b), high-low)
 	}
 	return append(list, piece{to: to, from: from}), ""
+}
+
+// allOf is one constant all over a result.
+func allOf(c *ir.Call, v *tensor.T) []piece {
+	to := move.Dense(c.Out[0].Ints())
+	return []piece{{in: Absent, constant: v, to: to, from: move.Block{Shape: to.Shape, Strides: make([]int, len(to.Shape))}}}
 }
 
 // scalarAttr is a number of the call's attributes as one element of a dtype.
