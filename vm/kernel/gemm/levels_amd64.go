@@ -2,7 +2,8 @@ package gemm
 
 import "github.com/npulang/npu/vm/kernel/isa"
 
-var levels = map[isa.Level]*kernels{
+var levels = [isa.NEON + 1]*kernels{
+	isa.Portable: &portable,
 	isa.AVX2: {
 		rows: 6, width: 16, turn: turn8AVX2,
 		tiles: [mostRows + 1][mostPanels + 1]func(*tile){

@@ -1,7 +1,7 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package gemm
 
 import "github.com/npulang/npu/vm/kernel/isa"
 
-var levels = map[isa.Level]*kernels{}
+var levels = [isa.NEON + 1]*kernels{isa.Portable: &portable}

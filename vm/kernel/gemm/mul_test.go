@@ -77,13 +77,13 @@ func (s sample) check(t *testing.T, c []float32, ldc int) {
 	}
 }
 
-// TestBlock: every height of a block up to three tiles, all remainders of columns
+// TestBlock: every height of a block up to two tiles, all remainders of columns
 // and of the unrolled loop, begun with zero and with C.
 func TestBlock(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for _, level := range isa.Levels() {
 		w := Width(level)
-		for m := 1; m <= 3*Rows(level)+1; m++ {
+		for m := 1; m <= 2*Rows(level)+1; m++ {
 			for _, n := range []int{1, 3, w - 1, w, w + 1, 2*w - 1, 2 * w, 3*w + 2, 4*w - 1, 4 * w, 4*w + 1, 7 * w} {
 				s := sample{m: m, n: n, k: rnd.Intn(11)}
 				s.a, s.b = fill(rnd, m, s.k), fill(rnd, s.k, n)
@@ -115,6 +115,14 @@ func (s sample) block(t *testing.T, level isa.Level, rnd *rand.Rand) {
 	whole(t, "C", c)
 }
 
+// samples is a number of samples, a tenth of them for tests that are to be short.
+func samples(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // random draws a product and blocks that cut it in many pieces.
 func random(rnd *rand.Rand, level isa.Level) (sample, Blocks) {
 	s := sample{m: 1 + rnd.Intn(60), n: 1 + rnd.Intn(200), k: rnd.Intn(70)}
@@ -126,7 +134,7 @@ func random(rnd *rand.Rand, level isa.Level) (sample, Blocks) {
 // ranges, with and without a tail: the bits are those of one tile after the other.
 func TestMul(t *testing.T) {
 	rnd := rand.New(rand.NewSource(2))
-	for range 400 {
+	for range samples(400) {
 		for _, level := range isa.Levels() {
 			s, blocks := random(rnd, level)
 			first := s.mul(t, rnd, level, Default)
@@ -199,7 +207,7 @@ func (s sample) mul(t *testing.T, rnd *rand.Rand, level isa.Level, blocks Blocks
 // TestLevels: levels with fused products give the same bits.
 func TestLevels(t *testing.T) {
 	rnd := rand.New(rand.NewSource(3))
-	for range 200 {
+	for range samples(200) {
 		s, blocks := random(rnd, isa.Best())
 		var first []float32
 		for _, level := range isa.Levels()[1:] {

@@ -27,14 +27,14 @@ func from(s []float32, place uintptr) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(s)), place-address(s))
 }
 
-// rowOfC is what exists of row i of the tile's C.
-func (t *tile) rowOfC(i int) []float32 {
-	return unsafe.Slice((*float32)(from(t.of.C, t.c+uintptr(i*t.ldc))), min(t.n, 4))
+// rowOfC is the first n floats of row i of the tile's C.
+func (t *tile) rowOfC(i, n int) []float32 {
+	return unsafe.Slice((*float32)(from(t.of.C, t.c+uintptr(i*t.ldc))), n)
 }
 
 // tile1x4 computes row i of a tile.
 func tile1x4(t *tile, i int) {
-	c := t.rowOfC(i)
+	c := t.rowOfC(i, t.n)
 	var s [4]float32
 	if t.add != 0 {
 		copy(s[:], c)
@@ -60,7 +60,7 @@ func tile1x4(t *tile, i int) {
 // tile2x4 computes rows i and i+1 of a tile: as many sums as the registers of amd64
 // hold beside the row of the panel.
 func tile2x4(t *tile, i int) {
-	c, d := t.rowOfC(i), t.rowOfC(i+1)
+	c, d := t.rowOfC(i, t.n), t.rowOfC(i+1, t.n)
 	var s, r [4]float32
 	if t.add != 0 {
 		copy(s[:], c)

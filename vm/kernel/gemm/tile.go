@@ -21,7 +21,8 @@ type tile struct {
 	next    uintptr // what is asked for, into the second cache, ahead of its use
 	hop     int     // how far that goes on every four products
 
-	of Block // for the kernels in Go
+	of   Block       // for the code in Go
+	edge [96]float32 // a tile of kernels that compute whole panels only
 }
 
 const (
@@ -52,9 +53,4 @@ func (k *kernels) panels(rows int) int {
 }
 
 // at finds the kernels of a level; the processor must have it.
-func at(level isa.Level) *kernels {
-	if k := levels[level]; k != nil {
-		return k
-	}
-	return &portable
-}
+func at(level isa.Level) *kernels { return levels[level] }

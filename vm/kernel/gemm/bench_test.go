@@ -1,0 +1,100 @@
+package gemm
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/peak"
+)
+
+// shapes are products with constant weights: of a large encoder, a small one, a
+// perceptron, and of one row.
+var shapes = []struct{ m, n, k int }{
+	{512, 1024, 1024}, {512, 4096, 1024}, {512, 1024, 4096},
+	{128, 128, 128}, {1024, 1024, 1024}, {2048, 2048, 2048},
+	{128, 384, 384}, {128, 1536, 384}, {128, 384, 1536}, {12, 384, 384},
+	{32, 512, 784}, {1, 512, 784}, {1, 1024, 1024}, {1, 4096, 1024}, {2, 1024, 1024}, {4, 1024, 1024},
+}
+
+// BenchmarkPacked multiplies by constant weights on one thread and reports, of the
+// median, the rate, its share of the peak that is measured in turns with it, and the
+// rate at which the weights go by.
+func BenchmarkPacked(b *testing.B) {
+	for _, level := range isa.Levels() {
+		for _, s := range shapes {
+			b.Run(fmt.Sprintf("%v/%dx%dx%d", level, s.m, s.n, s.k), func(b *testing.B) {
+				bench(b, level, s.m, s.n, s.k, 1, true)
+			})
+		}
+	}
+}
+
+// BenchmarkDynamic multiplies by matrices that are packed on the way.
+func BenchmarkDynamic(b *testing.B) {
+	for _, s := range shapes {
+		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
+			bench(b, isa.Best(), s.m, s.n, s.k, 1, false)
+		})
+	}
+}
+
+// BenchmarkTwo shares the rows, or if they are few the columns, among two threads.
+func BenchmarkTwo(b *testing.B) {
+	for _, s := range shapes {
+		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
+			bench(b, isa.Best(), s.m, s.n, s.k, 2, true)
+		})
+	}
+}
+
+func bench(b *testing.B, level isa.Level, m, n, k, threads int, packed bool) {
+	a, w, c := Aligned(m*k), Aligned(k*n), Aligned(m*n)
+	p := &Product{M: m, N: n, K: k, A: Matrix{a, k, 1}, Matrix: Matrix{w, n, 1}, C: c, Ldc: n}
+	if packed {
+		data := Aligned(PackedLen(level, k, n))
+		Pack(level, data, p.Matrix, k, n)
+		p.Panels = PackedPanels(level, data, k)
+	}
+	scratch := make([]Scratch, threads)
+	repeat := 1 + 50e6/(2*m*n*k+1) // some hundred microseconds
+	var times, peaks []float64
+	for b.Loop() {
+		peaks = append(peaks, peak.FMA(level))
+		for range 10 {
+			start := time.Now()
+			for range repeat {
+				share(scratch, level, p)
+			}
+			times = append(times, float64(time.Since(start))/float64(repeat))
+		}
+	}
+	sort.Float64s(times)
+	sort.Float64s(peaks)
+	rate := 2 * float64(m) * float64(n) * float64(k) / times[len(times)/2]
+	b.ReportMetric(rate, "GFLOP/s")
+	b.ReportMetric(100*rate/(float64(threads)*peaks[len(peaks)/2]), "%peak")
+	b.ReportMetric(4*float64(n)*float64(k)/times[len(times)/2], "GB/s-of-B")
+}
+
+// share computes a product by as many goroutines as there are scratches.
+func share(scratch []Scratch, level isa.Level, p *Product) {
+	if len(scratch) == 1 {
+		_ = scratch[0].Mul(level, p, Range{0, p.M}, Range{0, p.N})
+		return
+	}
+	var all sync.WaitGroup
+	for i := range scratch {
+		rows, cols := Range{i * p.M / len(scratch), (i + 1) * p.M / len(scratch)}, Range{0, p.N}
+		if p.M < len(scratch)*Rows(level) {
+			w := Width(level)
+			panels := (p.N + w - 1) / w
+			rows, cols = Range{0, p.M}, Range{i * panels / len(scratch) * w, min((i+1)*panels/len(scratch)*w, p.N)}
+		}
+		all.Go(func() { _ = scratch[i].Mul(level, p, rows, cols) })
+	}
+	all.Wait()
+}
