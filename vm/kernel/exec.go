@@ -5,6 +5,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/attn"
 	"github.com/npulang/npu/vm/kernel/conv"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/norm"
@@ -22,12 +23,14 @@ type Exec struct {
 	part portion  // of the evaluation under way, if it is by parts
 	args []*tensor.T
 
-	strips strip.Scratch // of element-wise programs
-	views  []strip.View
-	conv   conv.Work   // of convolutions
-	more   []*tensor.T // inputs of the task under way, and constants of its kernel behind them
-	norm   norm.Scratch
-	floats [][]float32 // arguments of the kernel under way
+	strips  strip.Scratch // of element-wise programs
+	views   []strip.View
+	conv    conv.Work   // of convolutions
+	more    []*tensor.T // inputs of the task under way, and constants of its kernel behind them
+	norm    norm.Scratch
+	attn    attn.Scratch
+	attends attn.Args   // what the attention under way reads and writes
+	floats  [][]float32 // arguments of the kernel under way
 
 	gemm    gemm.Scratch // of products
 	product productRun
@@ -89,6 +92,7 @@ func (x *Exec) Clear() {
 	clear(x.more)
 	x.conv = conv.Work{}
 	clear(x.floats)
+	x.attends = attn.Args{}
 	x.call, x.of, x.Budget = ir.Call{}, nil, nil
 }
 

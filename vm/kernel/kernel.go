@@ -78,6 +78,7 @@ func init() {
 		productRow,
 		convRow,
 		poolRow,
+		attentionRow,
 		normRow,
 		reduceRow,
 		reference,

@@ -1,6 +1,10 @@
 package norm
 
-import "math"
+import (
+	"math"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
 
 // The exponential of rows. x - top is taken with what its rounding loses, multiplied
 // by log2(e) in two parts, and split into an integer and f in [-0.5, 0.5]; 2**f is a
@@ -43,7 +47,11 @@ func expOf(x, top, magic, cut float32) float32 {
 	lost := (x - (d - b)) - (top + b)
 	t := fma(log2e, d, magic)
 	f := fma(log2e, d, -(t - magic))
-	f = fma(log2e, lost, fma(log2eLow, d, f))
+	return raise(t, fma(log2e, lost, fma(log2eLow, d, f)))
+}
+
+// raise is 2**f times the power of two that the low bits of t say.
+func raise(t, f float32) float32 {
 	p := series[0]
 	for _, c := range series[1:] {
 		p = fma(f, p, c)
@@ -102,4 +110,38 @@ func expColumnsGo(dst []float32, acc []float64, x, top []float32, magic, cut flo
 		dst[i] = e
 		acc[i] += float64(e)
 	}
+}
+
+// ExpNear replaces x by exp(x - top), with an error that grows by 1e-7 of the result for
+// each unit of the distance, and adds it up in 32 lanes of float32. It is the portable
+// twin of what package attn has in assembly.
+func ExpNear(x []float32, top float32) float32 {
+	var acc [rowLanes]float32
+	for i, v := range x {
+		e := near(v, top)
+		x[i] = e
+		acc[i%rowLanes] += e
+	}
+	for n := rowLanes / 2; n > 0; n /= 2 {
+		for i := range n {
+			acc[i] += acc[i+n]
+		}
+	}
+	return acc[0]
+}
+
+func near(x, top float32) float32 {
+	d := x - top
+	if d < unscaled.cut {
+		return 0
+	}
+	t := fma(log2e, d, unscaled.magic)
+	return raise(t, fma(log2e, d, -(t-unscaled.magic)))
+}
+
+// Finite reports whether all elements are finite: their sum in float64 is, since it
+// can't overflow.
+func Finite(level isa.Level, x []float32) bool {
+	s := at(level).sum(x)
+	return s-s == 0
 }

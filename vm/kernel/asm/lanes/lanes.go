@@ -120,11 +120,12 @@ func (l *Level) Zero(vs ...reg.VecVirtual) {
 // F32 and F64 give a constant in all lanes of a new vector.
 func (l *Level) F32(name string, bits uint32) reg.VecVirtual {
 	v := l.Vec()
-	l.VBROADCASTSS(l.constant(name, U32(bits)), v)
+	l.VBROADCASTSS(l.Constant(name, U32(bits)), v)
 	return v
 }
 
-func (l *Level) constant(name string, c Constant) Mem {
+// Constant is one in memory.
+func (l *Level) Constant(name string, c Constant) Mem {
 	if _, ok := l.data[name]; !ok {
 		l.data[name] = l.ConstData(name, c)
 	}
@@ -189,6 +190,10 @@ type Mask struct {
 	k reg.Register
 	v reg.VecVirtual
 }
+
+// K and V are the register of a mask of AVX-512 or of AVX2.
+func (m Mask) K() reg.Register   { return m.k }
+func (m Mask) V() reg.VecVirtual { return m.v }
 
 // tail is the table that masks of AVX2 are cut from: 32 words of ones, 32 of zeros.
 func (l *Level) tail() Mem {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"math"
-
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -10,69 +8,12 @@ import (
 	"github.com/npulang/npu/vm/kernel/asm/lanes"
 )
 
-// expSeries makes 2**f of f in [-0.5, 0.5], the highest power first: the polynomial
-// of degree six that begins with 1 and whose largest relative error is smallest,
-// 2.6e-9 (by Remez's exchange).
-var expSeries = []float64{0.000155946770151, 0.00134066438475, 0.00961769297614, 0.0555031055121, 0.240226527829, 0.693147214968, 1}
-
 func exps(c *build.Context) {
 	for _, l := range lanes.Both(c) {
 		expRow(l, true)
 		expRow(l, false)
 		expColumns(l)
 	}
-}
-
-// An exponential has the constants of exp in registers and in memory.
-type exponential struct {
-	*lanes.Level
-	magic, cut reg.VecVirtual
-	log2       reg.VecVirtual
-	low        Mem
-	series     []Mem
-}
-
-func newExponential(l *lanes.Level) *exponential {
-	e := &exponential{Level: l, magic: l.Spread("magic"), cut: l.Spread("cut")}
-	high := float32(math.Log2E)
-	e.log2 = l.F32("log2e", math.Float32bits(high))
-	e.low = l.Wide32("log2eLow", math.Float32bits(float32(math.Log2E-float64(high))))
-	for i, c := range expSeries {
-		e.series = append(e.series, l.Wide32(lanes.Label("series", i), math.Float32bits(float32(c))))
-	}
-	return e
-}
-
-// of puts exp(x - top) times a power of two into x. What the subtraction loses is
-// kept (Knuth's sum of two), so that the error does not grow with the distance. magic
-// is 1.5 * 2**23 + 127 + the power: added, it rounds to an integer and leaves that,
-// biased, in the low bits, where a shift makes a power of two of it. Below cut all is
-// 0, and NaN stays what it is.
-func (e *exponential) of(x, top reg.VecVirtual) {
-	d, b, lost := e.Vec(), e.Vec(), e.Vec()
-	e.VSUBPS(top, x, d)
-	e.VSUBPS(x, d, b)
-	e.VSUBPS(b, d, lost)
-	e.VSUBPS(lost, x, lost)
-	e.VADDPS(top, b, b)
-	e.VSUBPS(b, lost, lost)
-
-	t, f := e.Vec(), e.Vec()
-	e.Move(e.magic, t)
-	e.VFMADD231PS(e.log2, d, t)
-	e.VSUBPS(e.magic, t, f)
-	e.VFMSUB231PS(e.log2, d, f)
-	e.VFMADD231PS(e.low, d, f)
-	e.VFMADD231PS(e.log2, lost, f)
-
-	p := x
-	e.VMOVUPS(e.series[0], p)
-	for _, c := range e.series[1:] {
-		e.VFMADD213PS(c, f, p)
-	}
-	e.VPSLLD(U8(23), t, t)
-	e.VMULPS(t, p, p)
-	e.Keep(lanes.NotLess, d, e.cut, p)
 }
 
 // expRow writes the exponentials of a row, or adds them up only. Each block of 32 is
@@ -89,7 +30,7 @@ func expRow(l *lanes.Level, keep bool) {
 		dst = l.Base("dst")
 	}
 	top := l.Spread("top")
-	e := newExponential(l)
+	e := lanes.NewExp(l, l.Spread("magic"), l.Spread("cut"))
 	sums := l.Vecs(16 / l.Lanes())
 	l.Zero(sums...)
 	count := rowLanes / l.Lanes()
@@ -114,7 +55,7 @@ func expRow(l *lanes.Level, keep bool) {
 		for j := range parts {
 			for i, v := range []reg.VecVirtual{parts[j], l.Vec()} {
 				get(j+i*count/2, v)
-				e.of(v, top)
+				e.Of(v, top)
 				if keep {
 					put(j+i*count/2, v)
 				}
@@ -141,7 +82,7 @@ func expRow(l *lanes.Level, keep bool) {
 
 // restOfRow computes the vectors of the last block one by one and leaves those that
 // are empty out; what is not there is 0.
-func restOfRow(l *lanes.Level, e *exponential, x, dst, at, left reg.GPVirtual, top reg.VecVirtual, keep bool, add func([]reg.VecVirtual)) {
+func restOfRow(l *lanes.Level, e *lanes.Exp, x, dst, at, left reg.GPVirtual, top reg.VecVirtual, keep bool, add func([]reg.VecVirtual)) {
 	count := rowLanes / l.Lanes()
 	parts := l.Vecs(count / 2)
 	l.Zero(parts...)
@@ -160,7 +101,7 @@ func restOfRow(l *lanes.Level, e *exponential, x, dst, at, left reg.GPVirtual, t
 		m := l.Masks(n, 1, false)[0]
 		v := l.Vec()
 		l.LoadMasked(m, lanes.At(x, at, i*l.Lanes()), low, v)
-		e.of(v, top)
+		e.Of(v, top)
 		if keep {
 			l.StoreMasked(m, v, lanes.At(dst, at, i*l.Lanes()))
 		}
@@ -176,7 +117,7 @@ func restOfRow(l *lanes.Level, e *exponential, x, dst, at, left reg.GPVirtual, t
 func expColumns(l *lanes.Level) {
 	l.Func("expColumns", "func(dst []float32, acc []float64, x, top []float32, magic, cut float32)", "writes exp(x - top) and adds it to the sums of its columns.")
 	dst, acc, x, tops, n, at := l.Base("dst"), l.Base("acc"), l.Base("x"), l.Base("top"), l.Len("x"), l.GP64()
-	e := newExponential(l)
+	e := lanes.NewExp(l, l.Spread("magic"), l.Spread("cut"))
 	v, top := l.Vec(), l.Vec()
 	halves := func(f func(i int, w reg.VecVirtual)) {
 		for i := range 2 {
@@ -198,7 +139,7 @@ func expColumns(l *lanes.Level) {
 		func() {
 			l.VMOVUPS(lanes.At(x, at, 0), v)
 			l.VMOVUPS(lanes.At(tops, at, 0), top)
-			e.of(v, top)
+			e.Of(v, top)
 			l.VMOVUPS(v, lanes.At(dst, at, 0))
 			halves(func(i int, w reg.VecVirtual) {
 				l.VADDPD(sum(i), w, w)
@@ -209,7 +150,7 @@ func expColumns(l *lanes.Level) {
 			m := l.Masks(left, 1, false)[0]
 			l.LoadMasked(m, lanes.At(x, at, 0), nil, v)
 			l.LoadMasked(m, lanes.At(tops, at, 0), nil, top)
-			e.of(v, top)
+			e.Of(v, top)
 			l.StoreMasked(m, v, lanes.At(dst, at, 0))
 			masks := l.Masks64Pair(left)
 			halves(func(i int, w reg.VecVirtual) {

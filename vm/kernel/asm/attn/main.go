@@ -1,0 +1,300 @@
+// Command attn writes the loops of package attn.
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/npulang/npu/vm/kernel/asm/gen"
+	"github.com/npulang/npu/vm/kernel/asm/lanes"
+)
+
+func main() {
+	gen.Main("attn", gen.File{Name: "rows", Build: rows})
+}
+
+// rowLanes is how many floats of a row are under way, and what rows of scores are
+// filled up to.
+const rowLanes = 32
+
+func rows(c *build.Context) {
+	for _, l := range lanes.Both(c) {
+		tops(l, "tops", "", nil)
+		tops(l, "topsAdd", ", to which a mask is added", func(mask, x reg.VecVirtual) { l.VADDPS(mask, x, x) })
+		zero := reg.VecVirtual(nil)
+		topsPick(l, &zero)
+		exps(l)
+		scale(l)
+		spread(l)
+		panels(l)
+	}
+}
+
+// A walk goes through rows of a matrix.
+type walk struct {
+	*lanes.Level
+	x, ld, left, n reg.GPVirtual
+}
+
+// each calls body for every row with the number of its elements that count, cols
+// at most: seen of the first row, step more of each that follows. x is the row.
+func each(l *lanes.Level, body func(w *walk)) {
+	w := &walk{Level: l, x: l.Arg("x"), ld: l.Arg("ld"), left: l.Arg("rows"), n: l.GP64()}
+	l.SHLQ(U8(2), w.ld)
+	seen := l.Arg("seen")
+	l.Label("next")
+	l.DECQ(w.left)
+	l.JLT(LabelRef("end"))
+	l.MOVQ(l.Address("cols"), w.n)
+	l.CMPQ(seen, w.n)
+	l.CMOVQLT(seen, w.n)
+	body(w)
+	l.ADDQ(l.Address("step"), seen)
+	l.ADDQ(w.ld, w.x)
+	l.JMP(LabelRef("next"))
+	l.Label("end")
+	l.End()
+}
+
+func topsPick(l *lanes.Level, zero *reg.VecVirtual) {
+	tops(l, "topsPick", ", which are -Inf where a mask is", func(mask, x reg.VecVirtual) {
+		if *zero == nil {
+			*zero = l.Vec()
+		}
+		l.Zero(*zero)
+		l.Pick(lanes.LessThan, mask, *zero, mask, x)
+	})
+}
+
+// tops finds the largest element of each row, after it has been changed by the mask
+// and written back.
+func tops(l *lanes.Level, name, doc string, apply func(mask, x reg.VecVirtual)) {
+	masked := apply != nil
+	params, slices := "", ""
+	if masked {
+		params, slices = ", maskStep int", "mask, "
+	}
+	l.Func(name, "func(x *float32, ld, rows, cols, seen, step int, "+slices+"top *float32"+params+")",
+		"raises the tops of rows to the largest of their elements"+doc+".")
+	top := l.Arg("top")
+	mask, maskStep := reg.GPVirtual(nil), reg.GPVirtual(nil)
+	if masked {
+		mask, maskStep = l.Arg("mask"), l.Arg("maskStep")
+		l.SHLQ(U8(2), maskStep)
+	}
+	low := l.F32("lowest", 0xff800000)
+	each(l, func(w *walk) {
+		best := l.Vecs(rowLanes / l.Lanes())
+		for _, b := range best {
+			l.Move(low, b)
+		}
+		at := l.GP64()
+		one := func(i int, load func(base reg.GPVirtual, v reg.VecVirtual), v reg.VecVirtual) {
+			if masked {
+				m := l.Vec()
+				load(mask, m)
+				apply(m, v)
+				l.VMOVUPS(v, lanes.At(w.x, at, i*l.Lanes()))
+			}
+		}
+		l.TESTQ(w.n, w.n)
+		l.JLE(LabelRef("seen"))
+		l.Loop("row", w.n, rowLanes, at,
+			func() {
+				for i, b := range best {
+					v := l.Vec()
+					load := func(base reg.GPVirtual, v reg.VecVirtual) { l.VMOVUPS(lanes.At(base, at, i*l.Lanes()), v) }
+					load(w.x, v)
+					one(i, load, v)
+					l.VMAXPS(b, v, b)
+				}
+			},
+			func(left reg.GPVirtual) {
+				for i, m := range l.Masks(left, len(best), false) {
+					v := l.Vec()
+					load := func(base reg.GPVirtual, v reg.VecVirtual) {
+						l.LoadMasked(m, lanes.At(base, at, i*l.Lanes()), nil, v)
+					}
+					load(w.x, v)
+					one(i, load, v)
+					if l.Wide {
+						l.VMAXPS(best[i], v, m.K(), best[i])
+					} else {
+						l.VBLENDVPS(m.V(), v, low, v)
+						l.VMAXPS(best[i], v, best[i])
+					}
+				}
+			})
+		v := l.Fold(best, false, func(a, b, to reg.VecVirtual) { l.VMAXPS(b, a, to) })
+		old := l.XMM()
+		l.VMOVSS(Mem{Base: top}, old)
+		l.VMAXSS(old, v, v)
+		l.VMOVSS(v, Mem{Base: top})
+		l.Label("seen")
+		l.ADDQ(U8(4), top)
+		if masked {
+			l.ADDQ(maskStep, mask)
+		}
+	})
+}
+
+// exps replaces elements by exponentials, those that don't count by 0.
+func exps(l *lanes.Level) {
+	l.Func("exps", "func(x *float32, ld, rows, cols, seen, step int, top, sums *float32)",
+		"replaces the elements of rows by exp(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.")
+	top, sums := l.Arg("top"), l.Arg("sums")
+	magic, cut := l.F32("magic", lanes.Magic(0)), l.F32("cut", lanes.Cut)
+	e := lanes.NewExp(l, magic, cut)
+	each(l, func(w *walk) {
+		t := l.Vec()
+		l.VBROADCASTSS(Mem{Base: top}, t)
+		acc := l.Vecs(rowLanes / l.Lanes())
+		l.Zero(acc...)
+		at := l.GP64()
+		l.XORQ(at, at)
+		l.TESTQ(w.n, w.n)
+		l.JLE(LabelRef("hidden"))
+		l.Loop("row", w.n, rowLanes, at,
+			func() {
+				for i, a := range acc {
+					v := l.Vec()
+					l.VMOVUPS(lanes.At(w.x, at, i*l.Lanes()), v)
+					e.Near(v, t)
+					l.VMOVUPS(v, lanes.At(w.x, at, i*l.Lanes()))
+					l.VADDPS(v, a, a)
+				}
+			},
+			func(left reg.GPVirtual) {
+				masks := l.Masks(left, len(acc), false)
+				for i, m := range masks {
+					v := l.Vec()
+					l.VMOVUPS(lanes.At(w.x, at, i*l.Lanes()), v)
+					e.Near(v, t)
+					if l.Wide {
+						l.VMOVAPS_Z(v, m.K(), v)
+					} else {
+						l.VANDPS(m.V(), v, v)
+					}
+					l.VMOVUPS(v, lanes.At(w.x, at, i*l.Lanes()))
+					l.VADDPS(v, acc[i], acc[i])
+				}
+				l.ADDQ(U32(4*rowLanes), at)
+			})
+		l.Label("hidden")
+		// at is behind the last block: what follows up to cols is 0.
+		end := l.GP64()
+		l.MOVQ(l.Address("cols"), end)
+		l.SHLQ(U8(2), end)
+		zero := l.Vec()
+		l.Zero(zero)
+		l.Label("clear")
+		l.CMPQ(at, end)
+		l.JGE(LabelRef("cleared"))
+		for i := range acc {
+			l.VMOVUPS(zero, lanes.At(w.x, at, i*l.Lanes()))
+		}
+		l.ADDQ(U32(4*rowLanes), at)
+		l.JMP(LabelRef("clear"))
+		l.Label("cleared")
+		v := l.Fold(acc, false, func(a, b, to reg.VecVirtual) { l.VADDPS(b, a, to) })
+		l.VMOVSS(v, Mem{Base: sums})
+		l.ADDQ(U8(4), top)
+		l.ADDQ(U8(4), sums)
+	})
+}
+
+// scale multiplies rows by a factor each.
+func scale(l *lanes.Level) {
+	l.Func("scaleRows", "func(x *float32, ld, rows, cols, seen, step int, by *float32)", "multiplies each row by its factor.")
+	by := l.Arg("by")
+	each(l, func(w *walk) {
+		f, v, at := l.Vec(), l.Vec(), l.GP64()
+		l.VBROADCASTSS(Mem{Base: by}, f)
+		l.Loop("row", w.n, l.Lanes(), at,
+			func() {
+				l.VMULPS(lanes.At(w.x, at, 0), f, v)
+				l.VMOVUPS(v, lanes.At(w.x, at, 0))
+			},
+			func(left reg.GPVirtual) {
+				m := l.Masks(left, 1, false)[0]
+				l.LoadMasked(m, lanes.At(w.x, at, 0), nil, v)
+				l.VMULPS(v, f, v)
+				l.StoreMasked(m, v, lanes.At(w.x, at, 0))
+			})
+		l.ADDQ(U8(4), by)
+	})
+}
+
+// spread turns bytes to floats: 0 where a byte is not 0, else -Inf. Eight at a time on
+// both levels; what is left is read byte by byte.
+func spread(l *lanes.Level) {
+	l.Func("spread", "func(dst *float32, src *byte, n int)", "writes 0 for bytes that are not 0, else -Inf; dst is filled up to a multiple of 8.")
+	dst, src, n := l.Arg("dst"), l.Arg("src"), l.Arg("n")
+	low, zero := l.YMM(), l.YMM()
+	l.VBROADCASTSS(l.Constant("lowest", U32(0xff800000)), low)
+	l.VPXOR(zero, zero, zero)
+	l.Label("eight")
+	l.SUBQ(U8(8), n)
+	l.JLT(LabelRef("rest"))
+	v := l.YMM()
+	l.VPMOVZXBD(Mem{Base: src}, v)
+	l.VPCMPEQD(zero, v, v)
+	l.VPAND(low, v, v)
+	l.VMOVDQU(v, Mem{Base: dst})
+	l.ADDQ(U8(8), src)
+	l.ADDQ(U8(32), dst)
+	l.JMP(LabelRef("eight"))
+	l.Label("rest")
+	l.ADDQ(U8(8), n)
+	l.Label("one")
+	l.DECQ(n)
+	l.JLT(LabelRef("end"))
+	b, bits, none := l.GP32(), l.GP32(), l.GP32()
+	l.MOVBLZX(Mem{Base: src}, b)
+	l.XORL(none, none)
+	l.MOVL(U32(0xff800000), bits)
+	l.TESTL(b, b)
+	l.CMOVLNE(none, bits)
+	l.MOVL(bits, Mem{Base: dst})
+	l.INCQ(src)
+	l.ADDQ(U8(4), dst)
+	l.JMP(LabelRef("one"))
+	l.Label("end")
+	l.End()
+}
+
+// panels copies rows into panels of two vectors, row by row, so that what lies in one
+// piece is read in one.
+func panels(l *lanes.Level) {
+	l.Func("panels", "func(dst *float32, panel int, src *float32, ld, rows, count int)",
+		"copies rows, ld floats apart, into count panels of two vectors of columns, panel floats apart.")
+	dst, panel, src, ld, rows := l.Arg("dst"), l.Arg("panel"), l.Arg("src"), l.Arg("ld"), l.Arg("rows")
+	l.SHLQ(U8(2), panel)
+	l.SHLQ(U8(2), ld)
+	from, to, left := l.GP64(), l.GP64(), l.GP64()
+	vector := 4 * l.Lanes()
+	a, b := l.Vec(), l.Vec()
+	l.Label("row")
+	l.DECQ(rows)
+	l.JLT(LabelRef("end"))
+	l.MOVQ(src, from)
+	l.MOVQ(dst, to)
+	l.MOVQ(l.Address("count"), left)
+	l.Label("panel")
+	l.DECQ(left)
+	l.JLT(LabelRef("next"))
+	l.VMOVUPS(Mem{Base: from}, a)
+	l.VMOVUPS(Mem{Base: from, Disp: vector}, b)
+	l.VMOVUPS(a, Mem{Base: to})
+	l.VMOVUPS(b, Mem{Base: to, Disp: vector})
+	l.ADDQ(U32(2*vector), from)
+	l.ADDQ(panel, to)
+	l.JMP(LabelRef("panel"))
+	l.Label("next")
+	l.ADDQ(ld, src)
+	l.ADDQ(U32(2*vector), dst)
+	l.JMP(LabelRef("row"))
+	l.Label("end")
+	l.End()
+}

@@ -1,0 +1,179 @@
+package attn
+
+import (
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/norm"
+)
+
+// A Shape says how large an attention is: q [Batch, Heads, S, D], k [Batch, Groups, T,
+// D], v [Batch, Groups, T, E], a result of [Batch, Heads, S, E]. Groups divides
+// Heads; neighbouring heads share one of k and v.
+type Shape struct{ Batch, Heads, Groups, S, T, D, E int }
+
+// Strides are the distances of elements along the axes, in elements.
+type Strides struct{ Batch, Head, Row, Col int }
+
+func (s Strides) at(batch, head, row int) int { return batch*s.Batch + head*s.Head + row*s.Row }
+
+// An Operand is a tensor.
+type Operand struct {
+	Data []float32
+	Strides
+}
+
+// A Mask is added to the scores [Batch, Heads, S, T], or says by bytes that are not 0
+// which of them count. Strides are 0 where it is broadcast. Without either there is
+// none.
+type Mask struct {
+	Add   []float32
+	Allow []byte
+	Strides
+}
+
+// Args are the operands of one run.
+type Args struct {
+	Q, K, V, Out Operand
+	Mask         Mask
+}
+
+// A Plan is an attention that is ready for a level. It may be used by several
+// goroutines at once.
+type Plan struct {
+	Shape
+	scale  float32
+	causal bool
+	level  isa.Level
+	loops  *loops
+
+	queries int // in a block
+	keys    int // in a block
+	blocks  int // of queries
+	whole   bool
+}
+
+const (
+	// scores is how many of a block there are at most: 192 KB, so that they stay in the
+	// second cache beside a panel of keys or values.
+	scores = 48 << 10
+	// mostQueries is a multiple of the rows of every level's tile.
+	mostQueries, tileRows = 96, 12
+	// mostKeys are not cut into blocks; more are, into blocks of someKeys.
+	mostKeys, someKeys = 1024, 512
+	// packed is how many floats of keys and values are kept at a time: 16 MB.
+	packed = 4 << 20
+)
+
+// New makes a plan. scale is the factor of the scores; causal hides keys behind the
+// query's own position.
+func New(level isa.Level, s Shape, scale float32, causal bool) *Plan {
+	p := &Plan{Shape: s, scale: scale, causal: causal, level: level, loops: at(level), keys: max(s.T, 1)}
+	if s.T > mostKeys {
+		p.keys = someKeys
+	}
+	p.queries = min(max(scores/p.keys/tileRows*tileRows, tileRows), mostQueries)
+	p.whole = gemm.PackedLen(level, s.D, s.T)+gemm.PackedLen(level, s.T, s.E) <= packed
+	if !p.whole {
+		p.queries *= 2 // blocks of keys are packed for each block of queries
+	}
+	p.blocks = (s.S + p.queries - 1) / p.queries
+	return p
+}
+
+// Units is how many pieces the work has: blocks of queries of each head, those of heads
+// that share keys next to each other.
+func (p *Plan) Units() int { return p.Batch * p.Heads * p.blocks }
+
+// Scratch is memory on the way, for one goroutine at a time. Its zero value is ready;
+// it grows.
+type Scratch struct {
+	products  gemm.Scratch
+	q, scores []float32
+	k, v      []float32
+	out, mask []float32
+	rows      [5][]float32
+	block     gemm.Block
+	head      int  // of k and v that is packed; its batch counts
+	skips     bool // whether hidden values may be left out
+}
+
+func grown(buffer *[]float32, n int) []float32 {
+	if len(*buffer) < n {
+		*buffer = gemm.Aligned(n)
+	}
+	return (*buffer)[:n]
+}
+
+// unlike is a distance of rows of n floats at which they don't share sets of the first
+// cache.
+func unlike(n int) int { return (n+47)/64*64 + 16 }
+
+// Begin forgets the keys and values of the run before.
+func (x *Scratch) Begin() { x.head = -1 }
+
+// Run computes units lo to before hi. Keys and values that it packs serve the calls
+// that follow, with the same plan and operands, until Begin.
+func (x *Scratch) Run(p *Plan, a *Args, lo, hi int) {
+	for u := lo; u < hi && p.E > 0; u++ {
+		head, first := u/p.blocks, u%p.blocks*p.queries
+		b := block{x: x, p: p, a: a, batch: head / p.Heads, head: head % p.Heads, first: first, rows: min(p.queries, p.S-first)}
+		x.load(p, a, b.batch, b.head/(p.Heads/p.Groups))
+		b.run()
+	}
+	x.block = gemm.Block{}
+}
+
+// load packs the keys and values of a head, if they are not there.
+func (x *Scratch) load(p *Plan, a *Args, batch, head int) {
+	if n := batch*p.Groups + head; n != x.head {
+		x.head = n
+		x.skips = p.causal && p.finite(a.V, batch, head)
+		if p.whole {
+			x.pack(p, a, batch, head, 0, p.T)
+		}
+	}
+}
+
+// pack packs n keys and values from one on.
+func (x *Scratch) pack(p *Plan, a *Args, batch, head, from, n int) {
+	k, v := a.K, a.V
+	km := gemm.Matrix{Data: k.Data[min(k.at(batch, head, from), len(k.Data)):], Row: k.Col, Col: k.Row}
+	vm := gemm.Matrix{Data: v.Data[min(v.at(batch, head, from), len(v.Data)):], Row: v.Row, Col: v.Col}
+	gemm.Pack(p.level, grown(&x.k, gemm.PackedLen(p.level, p.D, n)), km, p.D, n)
+	p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), vm, n)
+}
+
+// packRows packs n rows of values. Those of heads that lie beside each other in long
+// rows are read row by row, not panel by panel.
+func (p *Plan) packRows(dst []float32, v gemm.Matrix, n int) {
+	width := gemm.Width(p.level)
+	whole := p.E / width
+	if p.loops.panels == nil || v.Col != 1 || whole == 0 || n == 0 {
+		whole = 0
+	} else {
+		p.loops.panels(&dst[0], n*width, &v.Data[0], v.Row, n, whole)
+	}
+	if rest := p.E - whole*width; rest > 0 {
+		gemm.Pack(p.level, dst[whole*n*width:], v.From(0, whole*width), n, rest)
+	}
+}
+
+// finite reports whether the values of a head are, so that hidden ones, which count 0
+// times, may be left out.
+func (p *Plan) finite(v Operand, batch, head int) bool {
+	for t := range p.T {
+		at := v.at(batch, head, t)
+		if v.Col == 1 {
+			if !norm.Finite(p.level, v.Data[at:at+p.E]) {
+				return false
+			}
+			continue
+		}
+		for e := range p.E {
+			if f := v.Data[at+e*v.Col]; f-f != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,28 @@
+// Package attn computes attention over whole sequences of floats of four bytes:
+//
+//	softmax(q · transpose(k) * scale + mask) · v
+//
+//	block of up to 96 queries     times keys    =>   scores, which stay in the cache
+//	scores                        of each row   =>   mask, largest, exponentials, sum
+//	scores                        times values  =>   results, divided by the sums
+//
+// Never more than a block's scores are held. Beyond 1024 keys they come in blocks of
+// 512, with the largest score and the sum of each row so far; what has been added up
+// before is scaled when a larger one comes. Keys and values are packed for package gemm
+// once for all queries of the heads that share them. Operands have any strides, so
+// that heads which are split and merged around an attention cost nothing.
+//
+// A query that may attend to nothing is 0. What is hidden by a bool mask or by order
+// has no influence, but that 0 times a value that is infinite or NaN is NaN.
+//
+// Numbers: products as in package gemm; queries are scaled before the product; an
+// exponential is off by 1e-7 of itself for each unit that a score lies below the
+// largest. Results are within 3e-6 of the largest value. The levels but Portable give the
+// same bits, and so does every range of units.
+//
+// Invariants: nothing is written outside of the results or read outside of the
+// operands; no allocation once a Scratch has grown. Absent on purpose: threads, which
+// take ranges of units, and dtypes, which callers convert.
+package attn
+
+//go:generate go run -C ../asm ./attn

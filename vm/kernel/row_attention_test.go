@@ -1,0 +1,163 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/irtest"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// written reads a function without symbols as the body of a task: its parameters are
+// the inputs, and its views have no call.
+func written(t *testing.T, text string) (*ir.Func, *kernel.Body) {
+	t.Helper()
+	fs, ds := ir.ParseFuncs(diag.NewSource("test", text))
+	if err := ds.Err(); err != nil {
+		t.Fatal(err)
+	}
+	f, b := fs[0], &kernel.Body{InPlace: kernel.Absent}
+	number := map[*ir.Value]int{}
+	for i, p := range f.Params {
+		number[p] = i
+		b.In, b.Const = append(b.In, p.Type), append(b.Const, nil)
+	}
+	next := len(f.Params)
+	for _, v := range f.Body {
+		if v.Op.Flags&ir.Projection != 0 {
+			number[v] = number[v.Args[0]] + int(v.Call().Int("index"))
+			continue
+		}
+		o := kernel.Op{First: next, Args: make([]int, len(v.Args))}
+		for i, a := range v.Args {
+			o.Args[i] = kernel.Absent
+			if a != nil {
+				o.Args[i] = number[a]
+			}
+		}
+		if v.Op.Flags&ir.View != 0 {
+			o.As, o.Args = v.Type, o.Args[:1]
+		} else if c, err := v.Call().Bind(nil); err != nil {
+			t.Fatal(err)
+		} else if err := ir.InferCall(c); err != nil {
+			t.Fatal(err)
+		} else {
+			o.Call = c
+		}
+		number[v] = next
+		next += o.Results()
+		b.Ops = append(b.Ops, o)
+	}
+	for _, v := range f.Results {
+		b.Out = append(b.Out, number[v])
+	}
+	return f, b
+}
+
+// holds runs a region at every level as one task of the given row, by parts, and
+// compares with the interpreter.
+func holds(t *testing.T, row, text string) {
+	t.Helper()
+	f, b := written(t, text)
+	r := rand.New(rand.NewPCG(1, uint64(len(text))))
+	in := make([]*tensor.T, len(b.In))
+	for i, typ := range b.In {
+		in[i] = irtest.Tensor(r, typ)
+		if typ.DType == tensor.F32 {
+			for j := range in[i].Len() {
+				tensor.Of[float32](in[i])[j] = float32(r.NormFloat64())
+			}
+		}
+	}
+	want, err := new(ir.Interp).Run(f, in...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := make([]ir.Type, len(b.Out))
+	for i, v := range b.Out {
+		types[i] = b.Type(v)
+	}
+	for _, o := range choices()[1:] {
+		k := kernel.Prepare(b, &o)
+		if k == nil || k.Name != row+"/"+o.Level.String() {
+			t.Fatalf("%v takes %s\n%s", k, text, fmt.Sprint(why(b, row, &o)))
+		}
+		var x kernel.Exec
+		whole := garbageOf(types)
+		if err := k.Do(&x, 0, 1, whole, in); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if d := tensor.CompareWhole(whole[i], want[i], tensor.Tolerance(k.Within)); d != nil {
+				t.Fatalf("%s of %s: result %d: %v", k.Name, text, i, d)
+			}
+		}
+		parts, out := k.Parts(3), garbageOf(types)
+		for i := parts - 1; i >= 0; i-- {
+			if err := k.Do(&x, i, parts, out, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range whole {
+			if !tensor.BitEqual(out[i], whole[i]) {
+				t.Fatalf("%s of %s: other bits by %d parts", k.Name, text, parts)
+			}
+		}
+		if n := testing.AllocsPerRun(3, func() { _ = k.Do(&x, 0, 1, out, in) }); n > 0 {
+			t.Errorf("%s of %s makes %v pieces of memory", k.Name, text, n)
+		}
+	}
+}
+
+// why is what the row of a name says about a body.
+func why(b *kernel.Body, name string, o *kernel.Options) string {
+	for _, row := range kernel.Table() {
+		if row.Name == name {
+			_, why := row.Make(b, o)
+			return name + ": " + why
+		}
+	}
+	return "there is no row " + name
+}
+
+// TestAttentionRegions: heads that are split and merged around an attention are read and
+// written where they lie.
+func TestAttentionRegions(t *testing.T) {
+	for _, text := range []string{
+		`func @f(%q: f32[2,7,24], %k: f32[2,9,24], %v: f32[2,9,24], %m: f32[2,1,1,9]) -> (out: f32[2,7,24]) {
+  %0 = reshape %q {dims=[2,7,4,6]} : f32[2,7,4,6]
+  %1 = transpose %0 {perm=[0,2,1,3]} : f32[2,4,7,6]
+  %2 = reshape %k {dims=[2,9,4,6]} : f32[2,9,4,6]
+  %3 = transpose %2 {perm=[0,2,1,3]} : f32[2,4,9,6]
+  %4 = reshape %v {dims=[2,9,4,6]} : f32[2,9,4,6]
+  %5 = transpose %4 {perm=[0,2,1,3]} : f32[2,4,9,6]
+  %6 = attention %1, %3, %5, %m : f32[2,4,7,6]
+  %7 = transpose %6 {perm=[0,2,1,3]} : f32[2,7,4,6]
+  %8 = reshape %7 {dims=[2,7,24]} : f32[2,7,24]
+  return %8
+}
+`,
+		`func @f(%q: f32[3,5,16], %kv: f32[3,5,2,8], %m: bool[5,5]) -> (out: f32[3,16,5]) {
+  %0 = reshape %q {dims=[3,5,4,4]} : f32[3,5,4,4]
+  %1 = transpose %0 {perm=[0,2,1,3]} : f32[3,4,5,4]
+  %2 = transpose %kv {perm=[0,2,1,3]} : f32[3,2,5,8]
+  %3, %4 = split %2 {sizes=[4,4], axis=3} : f32[3,2,5,4], f32[3,2,5,4]
+  %5 = attention %1, %3, %4, %m {causal=true, scale=0.7} : f32[3,4,5,4]
+  %6 = transpose %5 {perm=[0,1,3,2]} : f32[3,4,4,5]
+  %7 = reshape %6 {dims=[3,16,5]} : f32[3,16,5]
+  return %7
+}
+`,
+		`func @f(%q: f32[2,3,4,5,8], %k: f32[2,3,2,6,8], %v: f32[2,3,2,6,3], %m: f32[4,5,6]) -> (out: f32[2,3,4,5,3]) {
+  %0 = attention %q, %k, %v, %m : f32[2,3,4,5,3]
+  return %0
+}
+`,
+	} {
+		holds(t, "attention/f32", text)
+	}
+}
