@@ -21,7 +21,8 @@ const module = "github.com/npulang/npu"
 // all that a may import. NONE is the empty set.
 const policy = `
 NONE                                   < ir/diag, stdlib, golden/expect, lower/place, vm/kernel/isa
-vm/kernel/isa                          < vm/kernel/peak, vm/kernel/vec, vm/kernel/gemm, vm/kernel/move
+vm/kernel/isa                          < vm/kernel/peak, vm/kernel/vec, vm/kernel/narrow, vm/kernel/move
+vm/kernel/narrow                       < vm/kernel/gemm
 vm/kernel/vec                          < vm/kernel/strip, vm/kernel/norm
 vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
 vm/kernel/gemm, vm/kernel/vec          < vm/kernel/conv

@@ -1,0 +1,117 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func bytes(c *Context) {
+	write(c, "widenAVX2", "func(dst *int16, src *uint8, n int)",
+		"widenAVX2 widens n bytes, a multiple of eight.", map[string]int{"dst": 2, "src": 1}, []string{"dst", "src"}, nil,
+		func(l *loop) {
+			x := c.XMM()
+			c.VPMOVZXBW(l.at["src"], x)
+			c.VMOVDQU(x, l.at["dst"])
+		}, nil)
+	extent(c)
+	quantize(c)
+	for _, bias := range []bool{false, true} {
+		for _, zeros := range []bool{false, true} {
+			dequantize(c, bias, zeros)
+		}
+	}
+}
+
+// extent writes the search for the least and greatest element.
+func extent(c *Context) {
+	var lo, hi reg.VecVirtual
+	write(c, "extentAVX2", "func(src *float32, lo, hi *[8]float32, n int)",
+		"extentAVX2 lowers lo and raises hi to what n floats hold, a multiple of eight, lane by lane; NaN does nothing.",
+		map[string]int{"src": 4}, []string{"src"},
+		func(l *loop) {
+			lo, hi = c.YMM(), c.YMM()
+			c.VMOVUPS(Mem{Base: c.Load(c.Param("lo"), c.GP64())}, lo)
+			c.VMOVUPS(Mem{Base: c.Load(c.Param("hi"), c.GP64())}, hi)
+		},
+		func(l *loop) { // of a NaN and another number, the first operand here is the result
+			x := l.load("src")
+			c.VMINPS(lo, x, lo)
+			c.VMAXPS(hi, x, hi)
+		},
+		func(l *loop) {
+			c.VMOVUPS(lo, Mem{Base: c.Load(c.Param("lo"), c.GP64())})
+			c.VMOVUPS(hi, Mem{Base: c.Load(c.Param("hi"), c.GP64())})
+		})
+}
+
+// quantize writes the rounding of floats to bytes.
+func quantize(c *Context) {
+	var scale, lo, hi, zero reg.VecVirtual
+	write(c, "quantizeAVX2", "func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)",
+		"quantizeAVX2 makes round(min(max(x/scale, lo), hi)) + zero of n floats, a multiple of eight.",
+		map[string]int{"dst": 1, "src": 4}, []string{"dst", "src"},
+		func(l *loop) {
+			scale, lo, hi, zero = l.spread("scale"), l.spread("lo"), l.spread("hi"), l.spreadInt("zero")
+		},
+		func(l *loop) {
+			y, high, x := l.load("src"), c.XMM(), c.XMM()
+			c.VDIVPS(scale, y, y)
+			c.VMAXPS(lo, y, y) // NaN becomes lo
+			c.VMINPS(hi, y, y)
+			c.VCVTPS2DQ(y, y)
+			c.VPADDD(zero, y, y)
+			c.VEXTRACTI128(Imm(1), y, high)
+			c.VPACKSSDW(high, y.AsX(), x)
+			c.VPACKUSWB(x, x, x)
+			c.VMOVQ(x, l.at["dst"])
+		}, nil)
+}
+
+// dequantize writes the way back from sums of products, with or without a bias and
+// zero points of columns.
+func dequantize(c *Context, bias, zeros bool) {
+	name, params := "dequantize", "dst *float32, acc, sums *int32, scales "
+	arrays := map[string]int{"dst": 4, "acc": 4, "sums": 4, "scales": 4}
+	order := []string{"dst", "acc", "sums", "scales"}
+	doc := "float(acc - zero·sums"
+	if bias {
+		name, arrays["bias"], order, params = name+"Bias", 4, append(order, "bias"), params[:len(params)-1]+", bias "
+	}
+	params += "*float32, "
+	last := "n int, scale float32, zero int32"
+	if zeros {
+		name, arrays["zeros"], order, params = name+"Zeros", 4, append(order, "zeros"), params+"zeros *int32, "
+		doc, last = doc+" - row·zeros", last+", row int32"
+	}
+	doc += ")·(scale·scales)"
+	if bias {
+		doc += " + bias"
+	}
+	var scale, zero, row reg.VecVirtual
+	write(c, name+"AVX2", "func("+params+last+")",
+		name+"AVX2 is dst = "+doc+" for n elements, a multiple of eight; every step rounds.",
+		arrays, order,
+		func(l *loop) {
+			scale, zero = l.spread("scale"), l.spreadInt("zero")
+			if zeros {
+				row = l.spreadInt("row")
+			}
+		},
+		func(l *loop) {
+			y, t := l.load("acc"), c.YMM()
+			c.VPMULLD(l.at["sums"], zero, t)
+			c.VPSUBD(t, y, y)
+			if zeros {
+				c.VPMULLD(l.at["zeros"], row, t)
+				c.VPSUBD(t, y, y)
+			}
+			c.VCVTDQ2PS(y, y)
+			c.VMULPS(l.at["scales"], scale, t)
+			c.VMULPS(t, y, y)
+			if bias {
+				c.VADDPS(l.at["bias"], y, y)
+			}
+			c.VMOVUPS(y, l.at["dst"])
+		}, nil)
+}

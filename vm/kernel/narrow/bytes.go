@@ -1,0 +1,132 @@
+package narrow
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// Widen makes integers of 16 bits of bytes; dst has as many as src.
+func Widen(level isa.Level, dst []int16, src []uint8) {
+	n := whole(level, len(dst))
+	if n > 0 {
+		at(level).widen(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n)
+	}
+	for i := n; i < len(dst); i++ {
+		dst[i] = int16(src[i])
+	}
+}
+
+// Extent is the least and the greatest of zero and the elements; NaN does not count.
+func Extent(level isa.Level, src []float32) (lo, hi float32) {
+	n := whole(level, len(src))
+	if n > 0 {
+		var los, his [8]float32
+		at(level).extent(unsafe.SliceData(src), &los, &his, n)
+		for i := range los {
+			lo, hi = min(lo, los[i]), max(hi, his[i])
+		}
+	}
+	for _, x := range src[n:] {
+		if x == x {
+			lo, hi = min(lo, x), max(hi, x)
+		}
+	}
+	return lo, hi
+}
+
+// A Quantizer maps floats to bytes: q = round(x/Scale) + Zero, held within 0 and
+// 255; NaN becomes 0.
+type Quantizer struct {
+	Scale float32
+	Zero  uint8
+}
+
+// steps is how many steps a byte has from its least to its greatest value.
+const steps = 255
+
+// Dynamic is the quantizer of a range, lo <= 0 <= hi, as ONNX DynamicQuantizeLinear
+// has it. Its Scale is 1 for the range 0 to 0. A range with an infinite end has an
+// infinite scale, with which everything but zero is lost.
+func Dynamic(lo, hi float32) Quantizer {
+	if lo == hi {
+		return Quantizer{Scale: 1}
+	}
+	scale := float32(hi-lo) / steps
+	if scale == 0 { // a range of a few subnormal numbers
+		scale = math.SmallestNonzeroFloat32
+	}
+	zero := math.RoundToEven(float64(-lo / scale))
+	if zero != zero { // infinite by infinite
+		zero = 0
+	}
+	return Quantizer{Scale: scale, Zero: uint8(min(zero, steps))}
+}
+
+// Quantize maps the elements of src into dst, which has as many.
+func (q Quantizer) Quantize(level isa.Level, dst []uint8, src []float32) {
+	lo, hi, zero := -float32(q.Zero), steps-float32(q.Zero), int32(q.Zero)
+	n := whole(level, len(dst))
+	if n > 0 {
+		at(level).quantize(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n, q.Scale, lo, hi, zero)
+	}
+	for i := n; i < len(dst); i++ {
+		x := src[i] / q.Scale
+		if !(x > lo) { // also NaN
+			x = lo
+		}
+		dst[i] = uint8(int32(math.RoundToEven(float64(min(x, hi)))) + zero)
+	}
+}
+
+// A Dequantizer turns sums of products of bytes into floats. Its slices have an
+// element a column; Bias and Zeros may be nil.
+type Dequantizer struct {
+	Sums   []int32   // of the columns of the right operand, less K times their zero points
+	Scales []float32 // of the columns
+	Bias   []float32
+	Zeros  []int32 // zero points of the columns
+}
+
+// A Row is what a row of sums has in common.
+type Row struct {
+	Scale float32 // of the left operand
+	Zero  int32   // point of the left operand
+	Sum   int32   // of the left operand's elements; only with zero points of columns
+}
+
+// Row sets dst, the columns from col on, to
+//
+//	float(acc - Zero·Sums - Sum·Zeros) · (Scale·Scales) + Bias
+//
+// The integers wrap; the conversion, both products and the sum round to nearest.
+func (d *Dequantizer) Row(level isa.Level, dst []float32, acc []int32, col int, r Row) {
+	acc = acc[:len(dst)]
+	part := Dequantizer{Sums: d.Sums[col:][:len(dst)], Scales: d.Scales[col:][:len(dst)]}
+	if d.Bias != nil {
+		part.Bias = d.Bias[col:][:len(dst)]
+	}
+	if d.Zeros != nil {
+		part.Zeros = d.Zeros[col:][:len(dst)]
+	}
+	n := whole(level, len(dst))
+	if n > 0 {
+		at(level).dequantize(&part, dst, acc, r, n)
+	}
+	for i := n; i < len(dst); i++ {
+		dst[i] = part.element(acc[i], i, r)
+	}
+}
+
+func (d *Dequantizer) element(acc int32, i int, r Row) float32 {
+	acc -= r.Zero * d.Sums[i]
+	if d.Zeros != nil {
+		acc -= r.Sum * d.Zeros[i]
+	}
+	x := float32(float32(acc) * float32(r.Scale*d.Scales[i]))
+	if d.Bias != nil {
+		x = float32(x + d.Bias[i])
+	}
+	return x
+}

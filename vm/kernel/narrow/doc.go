@@ -1,0 +1,18 @@
+// Package narrow makes numbers of two bytes and of one of floats, and floats of
+// them: what products of low precision need at their edges.
+//
+//	ToBF16   1.00390625  =>  0x3f80   nearest, ties to even; a NaN stays one, quiet
+//	ToF16    65519.996   =>  0x7bff   the same; from 65520 on infinity
+//	Dynamic  -1 .. 3     =>  a Scale of 4/255 and the Zero 64, so that 0 is exact
+//	Quantize 0.5         =>  64 + round(0.5/Scale) = 96
+//
+// The rule of Dynamic is that of ONNX DynamicQuantizeLinear: bytes without a sign, a
+// range that includes 0, division by the scale, halves to even. A Dequantizer goes
+// back from a row of sums of products: it takes off what zero points have added and
+// applies the scales of the row and of each column.
+//
+// Invariants: every level of package isa gives the same bits; nothing is read or
+// written behind the end of a slice; no allocation.
+package narrow
+
+//go:generate go run -C ../asm ./narrow

@@ -1,0 +1,30 @@
+package narrow
+
+import "github.com/npulang/npu/vm/kernel/isa"
+
+// loops is what a level has in assembly: functions for multiples of eight elements.
+type loops struct {
+	fromBF16, fromF16 func(dst *float32, src *uint16, n int)
+	toBF16, toF16     func(dst *uint16, src *float32, n int)
+	roundBF16         func(dst, src *float32, n int)
+	widen             func(dst *int16, src *uint8, n int)
+	extent            func(src *float32, lo, hi *[8]float32, n int)
+	quantize          func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)
+	dequantize        func(d *Dequantizer, dst []float32, acc []int32, r Row, n int)
+}
+
+// at is nil where Go does all.
+func at(level isa.Level) *loops {
+	if level == isa.AVX2 || level == isa.AVX512 {
+		return avx2
+	}
+	return nil
+}
+
+// whole is how many of n elements the loops of a level do.
+func whole(level isa.Level, n int) int {
+	if at(level) == nil {
+		return 0
+	}
+	return n &^ 7
+}

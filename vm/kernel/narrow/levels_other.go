@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package narrow
+
+var avx2 *loops

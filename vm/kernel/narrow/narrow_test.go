@@ -1,0 +1,317 @@
+package narrow
+
+import (
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// special are the floats at which roundings, ranges and NaN begin and end.
+var special = []float32{
+	0, float32(math.Copysign(0, -1)), 1, -1, 1.00390625, 1.01171875, 65504, 65519.996, 65520, -65520,
+	0x1p-14, 0x1.ffcp-15, 0x1p-24, 0x1p-25, 0x1.000002p-25, 0x1.8p-24, 0x1p-149, -0x1p-149, 0x1p-126,
+	math.MaxFloat32, -math.MaxFloat32, 0x1.fep127, 0x1.ffp127,
+	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
+	math.Float32frombits(0x7f800001), math.Float32frombits(0xff80ffff), math.Float32frombits(0xffffffff),
+}
+
+const guard = 9
+
+// sample makes n floats of all magnitudes and special ones, at some distance from
+// the start of an array, with NaN before and behind it.
+func sample(rnd *rand.Rand, n int) []float32 {
+	off := rnd.Intn(8)
+	s := make([]float32, off+n+guard)
+	for i := range s {
+		s[i] = float32(math.NaN())
+	}
+	s = s[off : off+n : off+n]
+	for i := range s {
+		switch rnd.Intn(3) {
+		case 0:
+			s[i] = special[rnd.Intn(len(special))]
+		case 1:
+			s[i] = math.Float32frombits(rnd.Uint32())
+		default:
+			s[i] = float32(rnd.NormFloat64())
+		}
+	}
+	return s
+}
+
+// within makes n elements in a larger array of a value, which check finds unchanged
+// around them.
+func within[E comparable](rnd *rand.Rand, n int, value E) (s []E, check func() bool) {
+	off := rnd.Intn(8)
+	all := make([]E, off+n+guard)
+	for i := range all {
+		all[i] = value
+	}
+	return all[off : off+n : off+n], func() bool {
+		for i, x := range all {
+			if (i < off || i >= off+n) && x != value {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// each runs f for every level and many lengths.
+func each(t *testing.T, f func(t *testing.T, level isa.Level, rnd *rand.Rand, n int)) {
+	for _, level := range isa.Levels() {
+		t.Run(level.String(), func(t *testing.T) {
+			rnd := rand.New(rand.NewSource(1))
+			for n := range 70 {
+				f(t, level, rnd, n)
+			}
+			f(t, level, rnd, 1001)
+		})
+	}
+}
+
+// sameFloat compares bits.
+func sameFloat(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+
+// TestHalves: roundings against those of tensors, at every length and level; NaN
+// keeps its sign and is quiet on all levels alike.
+func TestHalves(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		src := sample(rnd, n)
+		for _, k := range []struct {
+			name string
+			to   func(isa.Level, []uint16, []float32)
+			of   func(float32) uint16
+			want func(float32) uint16
+		}{
+			{"bf16", ToBF16, BF16Of, func(x float32) uint16 { return uint16(tensor.BF16FromFloat32(x)) }},
+			{"f16", ToF16, F16Of, func(x float32) uint16 { return uint16(tensor.ToF16(float64(x))) }},
+		} {
+			dst, intact := within(rnd, n, uint16(0xdead))
+			k.to(level, dst, src)
+			if !intact() {
+				t.Fatalf("%s of %d: written outside", k.name, n)
+			}
+			for i, x := range src {
+				if dst[i] != k.of(x) || x == x && dst[i] != k.want(x) {
+					t.Fatalf("%s of %g (%08x) is %04x; the scalar says %04x, tensors %04x",
+						k.name, x, math.Float32bits(x), dst[i], k.of(x), k.want(x))
+				}
+			}
+		}
+	})
+}
+
+// TestRoundBF16: as floats, also in place.
+func TestRoundBF16(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		src := sample(rnd, n)
+		dst, intact := within(rnd, n, float32(7))
+		RoundBF16(level, dst, src)
+		want := append([]float32(nil), src...)
+		RoundBF16(level, src, src)
+		for i, x := range want {
+			if w := BF16(BF16Of(x)); !sameFloat(dst[i], w) || !sameFloat(src[i], w) {
+				t.Fatalf("%g is rounded to %g and %g, not %g", x, dst[i], src[i], w)
+			}
+		}
+		if !intact() {
+			t.Fatalf("written outside of %d", n)
+		}
+	})
+}
+
+// TestWidening: all 65536 bf16 and f16, against tensors.
+func TestWidening(t *testing.T) {
+	all := make([]uint16, 1<<16)
+	for i := range all {
+		all[i] = uint16(i)
+	}
+	for _, level := range isa.Levels() {
+		dst := make([]float32, len(all))
+		FromBF16(level, dst, all)
+		for i, x := range dst {
+			if w := tensor.BFloat16(i).Float32(); !sameFloat(x, w) || !sameFloat(x, BF16(uint16(i))) {
+				t.Fatalf("%v: bf16 %04x is %08x, not %08x", level, i, math.Float32bits(x), math.Float32bits(w))
+			}
+		}
+		FromF16(level, dst, all)
+		for i, x := range dst {
+			if w := tensor.Float16(i).Float32(); !sameFloat(x, F16(uint16(i))) || w == w && !sameFloat(x, w) {
+				t.Fatalf("%v: f16 %04x is %08x, not %08x", level, i, math.Float32bits(x), math.Float32bits(w))
+			}
+		}
+	}
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		for name, from := range map[string]func(isa.Level, []float32, []uint16){"bf16": FromBF16, "f16": FromF16} {
+			dst, intact := within(rnd, n, float32(7))
+			from(level, dst, all[0x3c00:][:n])
+			if !intact() {
+				t.Fatalf("%s: written outside of %d", name, n)
+			}
+		}
+		dst, intact := within(rnd, n, int16(7))
+		src := make([]uint8, n)
+		rnd.Read(src)
+		Widen(level, dst, src)
+		for i, x := range dst {
+			if x != int16(src[i]) {
+				t.Fatalf("byte %d is widened to %d", src[i], x)
+			}
+		}
+		if !intact() {
+			t.Fatalf("bytes: written outside of %d", n)
+		}
+	})
+}
+
+// TestExtent: zero belongs to every range and NaN to none.
+func TestExtent(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		src := sample(rnd, n)
+		var lo, hi float32
+		for _, x := range src {
+			if x < lo {
+				lo = x
+			}
+			if x > hi {
+				hi = x
+			}
+		}
+		if l, h := Extent(level, src); l != lo || h != hi {
+			t.Fatalf("%d elements reach from %g to %g, not %g to %g", n, l, h, lo, hi)
+		}
+	})
+}
+
+// TestDynamic: the rule of ONNX, in its order of operations.
+func TestDynamic(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float32
+		want   Quantizer
+	}{
+		{0, 0, Quantizer{1, 0}},
+		{-1, 3, Quantizer{4.0 / 255, 64}},
+		{0, 255, Quantizer{1, 0}},
+		{-255, 0, Quantizer{1, 255}},
+		{-127.5, 127.5, Quantizer{1, 128}}, // 127.5 is half way: to even
+		{0, 0x1p-149, Quantizer{0x1p-149, 0}},
+		{float32(math.Inf(-1)), 0, Quantizer{float32(math.Inf(1)), 0}},
+	} {
+		if got := Dynamic(c.lo, c.hi); got != c.want {
+			t.Errorf("%g to %g: %+v, not %+v", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+// TestQuantize: against the rule, element by element; halves go to even, what is
+// outside of the range to its ends.
+func TestQuantize(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		src := sample(rnd, n)
+		q := Quantizer{Scale: float32(math.Exp(rnd.NormFloat64())), Zero: uint8(rnd.Intn(256))}
+		if n%5 == 0 {
+			q.Scale = 0.5 // so that there are halves
+			for i := range src {
+				src[i] = float32(rnd.Intn(1000)-500) / 4
+			}
+		}
+		dst, intact := within(rnd, n, uint8(77))
+		q.Quantize(level, dst, src)
+		for i, x := range src {
+			want := math.Max(0, math.Min(255, math.RoundToEven(float64(float32(x/q.Scale)))+float64(q.Zero)))
+			if x != x {
+				want = 0
+			}
+			if float64(dst[i]) != want {
+				t.Fatalf("%g by %+v is %d, not %g", x, q, dst[i], want)
+			}
+		}
+		if !intact() {
+			t.Fatalf("written outside of %d", n)
+		}
+	})
+}
+
+// TestDequantizer: every combination of bias and zero points, the same bits as the
+// formula in Go with a rounding a step.
+func TestDequantizer(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		for kind := range 4 {
+			col := rnd.Intn(5)
+			d := &Dequantizer{Sums: ints(rnd, col+n), Scales: positive(rnd, col+n)}
+			if kind&1 != 0 {
+				d.Bias = positive(rnd, col+n)
+			}
+			if kind&2 != 0 {
+				d.Zeros = ints(rnd, col+n)
+			}
+			acc := ints(rnd, n)
+			r := Row{Scale: rnd.Float32(), Zero: rnd.Int31n(256), Sum: rnd.Int31()}
+			dst, intact := within(rnd, n, float32(7))
+			d.Row(level, dst, acc, col, r)
+			for i := range dst {
+				a := acc[i] - r.Zero*d.Sums[col+i]
+				if d.Zeros != nil {
+					a -= r.Sum * d.Zeros[col+i]
+				}
+				want := float32(float64(float32(a)) * float64(float32(float64(r.Scale)*float64(d.Scales[col+i]))))
+				if d.Bias != nil {
+					want = float32(float64(want) + float64(d.Bias[col+i]))
+				}
+				if !sameFloat(dst[i], want) {
+					t.Fatalf("column %d of %d: %g, not %g", i, n, dst[i], want)
+				}
+			}
+			if !intact() {
+				t.Fatalf("written outside of %d", n)
+			}
+		}
+	})
+}
+
+func ints(rnd *rand.Rand, n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = rnd.Int31n(1<<22) - 1<<21
+	}
+	return s
+}
+
+func positive(rnd *rand.Rand, n int) []float32 {
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = rnd.Float32()
+	}
+	return s
+}
+
+// BenchmarkNarrow: elements a second, in L2.
+func BenchmarkNarrow(b *testing.B) {
+	const n = 1 << 14
+	floats, halves, bytes := make([]float32, n), make([]uint16, n), make([]uint8, n)
+	q := Quantizer{Scale: 0.1, Zero: 3}
+	for _, level := range isa.Levels() {
+		for _, k := range []struct {
+			name string
+			run  func()
+		}{
+			{"FromBF16", func() { FromBF16(level, floats, halves) }},
+			{"FromF16", func() { FromF16(level, floats, halves) }},
+			{"ToBF16", func() { ToBF16(level, halves, floats) }},
+			{"ToF16", func() { ToF16(level, halves, floats) }},
+			{"Extent", func() { Extent(level, floats) }},
+			{"Quantize", func() { q.Quantize(level, bytes, floats) }},
+		} {
+			b.Run(k.name+"/"+level.String(), func(b *testing.B) {
+				for b.Loop() {
+					k.run()
+				}
+				b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gelem/s")
+			})
+		}
+	}
+}
