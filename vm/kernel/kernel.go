@@ -74,6 +74,7 @@ func init() {
 	table = []*Row{
 		moves,
 		indexes,
+		orders,
 		stripRow,
 		productRow,
 		convRow,

@@ -22,6 +22,18 @@ func Take(dst, src []byte, size int, index []int64) {
 	}
 }
 
+// Pick is Take of elements of 1, 2, 4 or 8 bytes that lie step elements apart in
+// both.
+func Pick(dst, src []byte, size, step int, index []int64) {
+	if step == 1 {
+		Take(dst, src, size, index)
+		return
+	}
+	for i, from := range index {
+		copy(dst[i*step*size:][:size], src[int(from)*step*size:])
+	}
+}
+
 // Put is the reverse: block index[i] of dst becomes block i of src, in that order.
 func Put(dst, src []byte, size int, index []int64) {
 	if len(index) == 0 || size == 0 {
