@@ -76,6 +76,7 @@ func init() {
 		indexes,
 		orders,
 		stripRow,
+		plainRow,
 		productRow,
 		convRow,
 		poolRow,

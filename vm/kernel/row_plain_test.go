@@ -1,0 +1,96 @@
+package kernel_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/irtest"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// plainShapes are shapes of arguments that broadcast, along every axis, with more
+// elements than are computed at a time and fewer.
+var plainShapes = [][2]string{
+	{"[3,700]", "[3,700]"},
+	{"[3,700]", "[700]"},
+	{"[3,700]", "[3,1]"},
+	{"[40,1,30]", "[1,9,30]"},
+	{"[7,3,1]", "[7,1,5]"},
+	{"[1300]", "[]"},
+	{"[]", "[]"},
+	{"[0,4]", "[4]"},
+}
+
+// TestPlain compares with the reference, bit for bit: every operator that has a loop
+// for a dtype, and casts among all dtypes.
+func TestPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	ran := map[string]int{}
+	for _, d := range tensor.DTypes {
+		for _, op := range ir.Ops() {
+			if op.Class != ir.Elementwise || op.Sample == nil || len(op.Attrs) > 0 {
+				continue
+			}
+			for _, shapes := range plainShapes {
+				in := []ir.Type{typeOf(t, d.String()+shapes[0]), typeOf(t, d.String()+shapes[1])}[:min(2, len(op.Args))]
+				if op == ir.Where {
+					in = []ir.Type{typeOf(t, "bool"+shapes[1]), in[0], in[1]}
+				}
+				plainCase(t, r, ran, op, nil, in)
+			}
+		}
+		for _, to := range tensor.DTypes {
+			plainCase(t, r, ran, ir.Cast, []ir.Lit{ir.DTypeLit(to)}, []ir.Type{typeOf(t, d.String()+"[3,700]")})
+		}
+	}
+	names := slices.Sorted(maps.Keys(ran))
+	if got, want := strings.Join(names, " "), "add bit_and bit_or bit_xor cast div equal greater greater_equal less less_equal maximum minimum mul neg not_equal square sub where"; got != want {
+		t.Errorf("there are loops for %s, want %s", got, want)
+	}
+}
+
+func typeOf(t *testing.T, text string) ir.Type {
+	t.Helper()
+	return typesOf(t, text)[0]
+}
+
+// plainCase runs a call, if it is legal and of this row.
+func plainCase(t *testing.T, r *rand.Rand, ran map[string]int, op *ir.Op, attrs []ir.Lit, in []ir.Type) {
+	t.Helper()
+	call := &ir.Call{Op: op, Attrs: attrs, In: in}
+	if ir.InferCall(call) != nil {
+		return
+	}
+	options := kernel.Best()
+	k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &options)
+	if !strings.HasPrefix(k.Name, "plain/") {
+		return
+	}
+	ran[op.Name]++
+	args := make([]*tensor.T, len(in))
+	for i, typ := range in {
+		args[i] = irtest.Tensor(r, typ)
+	}
+	want, err := ir.Evaluate(call, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x kernel.Exec
+	compare(t, k, &x, call, args, want, nil)
+	for i := range args {
+		if !call.InPlace(i) || args[i].Len() == 0 {
+			continue
+		}
+		k := kernel.Prepare(kernel.Single(call, nil, i), &options)
+		replaced := slices.Clone(args)
+		replaced[i] = args[i].Clone()
+		if err := k.Do(&x, 0, 1, []*tensor.T{replaced[i]}, replaced); err != nil || !tensor.BitEqual(replaced[i], want[0]) {
+			t.Fatalf("%s of %v in place of argument %d: %v", k.Name, in, i, err)
+		}
+	}
+}
