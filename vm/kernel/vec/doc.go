@@ -25,3 +25,5 @@
 //
 // Absent on purpose: shapes, broadcasting, rows, tails (package strip); reductions.
 package vec
+
+//go:generate go run -C ../asm ./vec

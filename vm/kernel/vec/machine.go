@@ -45,6 +45,8 @@ type State struct {
 	pc  uintptr // bytes from the start of the program; done at its end
 	at  uintptr // bytes of four-byte elements from the start of the operands
 	end uintptr
+	_   [5]uintptr
+	_   [8]Block // what assembly puts aside
 }
 
 // done is the place in the program behind its last instruction.
@@ -53,7 +55,7 @@ const done = ^uintptr(0)
 // A machine runs programs on a level.
 type machine struct {
 	addresses *[Codes]uintptr // of the codes' assembly
-	run       func(s *State, program *Inst, table *Operand)
+	run       func(s, program, table *byte)
 }
 
 // NewInst makes the instruction of a code for a level, with the places of its
@@ -83,7 +85,8 @@ func Run(level isa.Level, s *State, program []Inst, table []Operand, blocks int)
 		s.interpret(program, table)
 		return
 	}
-	for m.run(s, &program[0], &table[0]); s.pc != done; m.run(s, &program[0], &table[0]) {
+	sp, pp, tp := (*byte)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(&program[0])), (*byte)(unsafe.Pointer(&table[0]))
+	for m.run(sp, pp, tp); s.pc != done; m.run(sp, pp, tp) {
 		// The code has no assembly, or none for these values.
 		s.step(&program[s.pc/instSize], table)
 		s.pc += instSize

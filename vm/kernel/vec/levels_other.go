@@ -1,3 +1,5 @@
+//go:build !amd64
+
 package vec
 
 import "github.com/npulang/npu/vm/kernel/isa"

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The registers of the machine, in every function of it.
+var (
+	pc      = reg.R8  // the instruction
+	table   = reg.R9  // of operands
+	at      = reg.R10 // how far walking operands have walked, in bytes of four-byte elements
+	end     = reg.R11 // how far they walk
+	program = reg.R12
+	state   = reg.R13
+	to      = reg.RAX // where the machine jumps
+	ptrs    = [3]reg.GPPhysical{1: reg.RBX, 2: reg.RCX}
+	walk    = reg.RDX
+)
+
+// Places in package vec's types.
+const (
+	instSize = 16
+	instA    = 8
+	accAt    = 0
+	pcAt     = 256
+	atAt     = 264
+	endAt    = 272
+	spillAt  = 320
+	spills   = 8
+	block    = 256
+)
+
+// operands finds n operands, of elements of four bytes shifted right.
+func (e *emitter) operands(n, shift int) {
+	for i := 1; i <= n; i++ {
+		e.c.MOVWLZX(operand.Mem{Base: pc, Disp: instA + 2*(i-1)}, to.As32())
+		e.c.MOVQ(operand.Mem{Base: table, Index: to, Scale: 1, Disp: 8}, walk)
+		if shift > 0 {
+			e.c.MOVQ(at, ptrs[i])
+			e.c.SHRQ(operand.U8(shift), ptrs[i])
+			e.c.ANDQ(ptrs[i], walk)
+		} else {
+			e.c.ANDQ(at, walk)
+		}
+		e.c.MOVQ(operand.Mem{Base: table, Index: to, Scale: 1}, ptrs[i])
+		e.c.ADDQ(walk, ptrs[i])
+	}
+}
+
+// next jumps to the following instruction.
+func (e *emitter) next() {
+	e.c.MOVQ(operand.Mem{Base: pc, Disp: instSize}, to)
+	e.c.ADDQ(operand.U8(instSize), pc)
+	e.jump(to)
+}
+
+// A function is a code's name, how many operands it has, whether it computes in
+// float64, and what it computes. guard, if there, finds lanes that it can't do.
+type function struct {
+	code  string
+	args  int
+	wide  bool
+	make  func(g *graph, x, a, b *node) *node
+	guard func(g *graph, x, a, b *node) *node
+}
+
+// code writes a function.
+func (e *emitter) code(f function) string {
+	name := e.function(f.code, "is the code "+f.code+".")
+	e.wide = false
+	e.operands(f.args, 0)
+	if f.guard != nil {
+		e.guard(f)
+	}
+	e.wide = f.wide
+	for i := range e.vectors {
+		if f.wide {
+			e.wideVector(f, i)
+			continue
+		}
+		e.point(i, 0, e.bytes)
+		g, result := e.graph(f, f.make)
+		e.run(g, result, i, e.temps(i))
+	}
+	e.next()
+	return name
+}
+
+// point sets where the operands of a vector lie.
+func (e *emitter) point(i, half, bytes int) {
+	for j := range e.memory {
+		e.memory[j] = operand.Mem{Base: ptrs[j], Disp: i*e.bytes + half*bytes}
+	}
+}
+
+// temps are the registers besides the accumulator's, and that of vector i.
+func (e *emitter) temps(i int) []int {
+	var free []int
+	for r := len(e.regs) - 1; r >= e.vectors; r-- {
+		free = append(free, r)
+	}
+	return append([]int{}, free...)
+}
+
+func (e *emitter) graph(f function, make func(g *graph, x, a, b *node) *node) (*graph, *node) {
+	g := newGraph(e.wide)
+	g.scaled, g.bySign = e.evex, !e.evex
+	ins := [3]*node{g.in(0)}
+	for i := 1; i <= f.args; i++ {
+		ins[i] = g.in(i)
+	}
+	result := make(g, ins[0], ins[1], ins[2])
+	g.keep(result)
+	return g, result
+}
+
+// run computes a graph whose first input is in a register, which the result takes.
+func (e *emitter) run(g *graph, result *node, r int, temps []int) {
+	e.begin(g, temps)
+	last := len(g.nodes) - 1
+	for i, n := range g.nodes {
+		e.now = i
+		if n.op == input {
+			e.enter(n, r)
+			continue
+		}
+		prefer := none
+		if i == last {
+			prefer = r
+		}
+		e.compute(n, prefer)
+	}
+	e.leave(result, r)
+}
+
+// begin makes ready for the nodes of a graph.
+func (e *emitter) begin(g *graph, free []int) {
+	g.readers()
+	e.live, e.free = g.nodes, free
+	e.slots = e.slots[:0]
+	e.kfree = []int{6, 5, 4, 3, 2, 1, 0}
+}
+
+// enter gives the inputs registers: the first has one; another that is read several
+// times is loaded once.
+func (e *emitter) enter(n *node, r int) {
+	if n.imm == 0 {
+		n.reg = r
+		return
+	}
+	if n.uses > 1 {
+		n.reg = e.take(none)
+		e.do("VMOVUPS", e.memory[n.imm], e.regs[n.reg])
+	}
+}
+
+// leave moves the result to its register.
+func (e *emitter) leave(result *node, r int) {
+	switch {
+	case result.reg == none:
+		e.do("VMOVUPS", e.where(result), e.regs[r])
+	case result.reg != r:
+		e.do("VMOVAPS", e.regs[result.reg], e.regs[r])
+	}
+}
+
+// wideVector computes a vector by halves in float64.
+func (e *emitter) wideVector(f function, i int) {
+	var halves [2]int
+	temps := e.temps(i)
+	for h := range 2 {
+		x := temps[0] // the deepest, which is taken last
+		temps = temps[1:]
+		e.point(i, h, e.bytes/2)
+		g, result := e.graph(f, f.make)
+		e.widen(i, h, x)
+		free := append([]int{}, temps...)
+		for _, n := range g.nodes {
+			if n.op == input && n.imm > 0 {
+				n.reg = free[len(free)-1]
+				free = free[:len(free)-1]
+				e.do("VCVTPS2PD", e.memory[n.imm], e.regs[n.reg])
+			}
+		}
+		e.runWide(g, result, x, free)
+		halves[h] = x
+		e.do(map[bool]string{false: "VCVTPD2PSY", true: "VCVTPD2PS"}[e.evex], e.regs[x], e.narrow(x))
+	}
+	if e.evex {
+		e.do("VINSERTF64X4", operand.U8(1), e.ymm[halves[1]], e.regs[halves[0]], e.regs[i])
+		return
+	}
+	e.do("VINSERTF128", operand.U8(1), e.xmm[halves[1]], e.regs[halves[0]], e.regs[i])
+}
+
+// widen brings half of a vector of the accumulator into a register.
+func (e *emitter) widen(i, h, x int) {
+	from := e.narrow(i)
+	if h == 1 {
+		from = e.narrow(x)
+		if e.evex {
+			e.do("VEXTRACTF64X4", operand.U8(1), e.regs[i], from)
+		} else {
+			e.do("VEXTRACTF128", operand.U8(1), e.regs[i], from)
+		}
+	}
+	e.do("VCVTPS2PD", from, e.regs[x])
+}
+
+// runWide is run for inputs that are all in registers.
+func (e *emitter) runWide(g *graph, result *node, r int, temps []int) {
+	e.begin(g, temps)
+	last := len(g.nodes) - 1
+	for i, n := range g.nodes {
+		e.now = i
+		if n.op == input {
+			if n.imm == 0 {
+				n.reg = r
+			}
+			continue
+		}
+		prefer := none
+		if i == last {
+			prefer = r
+		}
+		e.compute(n, prefer)
+	}
+	e.leave(result, r)
+}
+
+// guard leaves the machine if there are lanes that the function can't do.
+func (e *emitter) guard(f function) {
+	sum := len(e.regs) - 1
+	for i := range e.vectors {
+		e.point(i, 0, e.bytes)
+		g, m := e.graph(f, f.guard)
+		result := g.lanesOf(m)
+		result.uses++
+		var free []int
+		for r := sum - 1; r >= e.vectors; r-- {
+			free = append(free, r)
+		}
+		e.begin(g, free)
+		for at, n := range g.nodes {
+			e.now = at
+			if n.op == input {
+				if n.imm == 0 {
+					n.reg, n.uses = i, n.uses+1 // it stays
+				}
+				continue
+			}
+			e.compute(n, none)
+		}
+		if i == 0 {
+			e.do("VMOVAPS", e.regs[result.reg], e.regs[sum])
+			continue
+		}
+		e.do(e.bit("VPOR"), e.regs[result.reg], e.regs[sum], e.regs[sum])
+	}
+	if e.evex {
+		e.do("VPMOVD2M", e.regs[sum], reg.K1)
+		e.do("KORTESTW", reg.K1, reg.K1)
+	} else {
+		e.do("VMOVMSKPS", e.regs[sum], to.As32())
+		e.do("TESTL", to.As32(), to.As32())
+	}
+	e.c.JEQ(operand.LabelRef("all"))
+	e.jump(symbol(e.target.name + "Trap"))
+	e.c.Label("all")
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// write writes a machine: what enters and leaves it, and all codes.
+func write(t *target, codes []string) func(*build.Context) {
+	return func(c *build.Context) {
+		e := &emitter{target: t, c: c, consts: map[string]operand.Mem{}}
+		e.enterMachine()
+		e.trap()
+		names := map[string]string{"End": e.endOfProgram()}
+		for _, f := range functions {
+			names[f.code] = e.code(f)
+		}
+		for _, m := range moves {
+			names[m.code] = e.move(m)
+		}
+		e.addresses(codes, names)
+	}
+}
+
+// acc is where the state keeps a vector of the accumulator.
+func (e *emitter) acc(i int) operand.Mem { return operand.Mem{Base: state, Disp: accAt + i*e.bytes} }
+
+func stateAt(disp int) operand.Mem { return operand.Mem{Base: state, Disp: disp} }
+
+// enterMachine writes the function that Go calls. All others have its frame, which is
+// empty, so that each of them returns to Go, and a traceback finds the caller.
+func (e *emitter) enterMachine() {
+	name := e.target.name + "Run"
+	e.c.Function(name)
+	e.c.Attributes(attr.NOSPLIT | attr.NOFRAME)
+	e.c.Pragma("noescape")
+	e.c.SignatureExpr("func(s, code, operands *byte)")
+	e.c.Doc(name + " runs a program from where the state says to its end, or to a code that it can't run.")
+	e.c.Load(e.c.Param("s"), state)
+	e.c.Load(e.c.Param("code"), program)
+	e.c.Load(e.c.Param("operands"), table)
+	e.c.MOVQ(stateAt(pcAt), pc)
+	e.c.ADDQ(program, pc)
+	e.c.MOVQ(stateAt(atAt), at)
+	e.c.MOVQ(stateAt(endAt), end)
+	for i := range e.vectors {
+		e.do("VMOVUPS", e.acc(i), e.regs[i])
+	}
+	e.c.MOVQ(operand.Mem{Base: pc}, to)
+	e.jump(to)
+}
+
+// endOfProgram goes on with the next block.
+func (e *emitter) endOfProgram() string {
+	name := e.function("End", "ends the program for a block.")
+	e.c.ADDQ(operand.U32(block), at)
+	e.c.CMPQ(at, end)
+	e.c.JCC(operand.LabelRef("done"))
+	e.c.MOVQ(program, pc)
+	e.c.MOVQ(operand.Mem{Base: pc}, to)
+	e.jump(to)
+	e.c.Label("done")
+	e.c.MOVQ(operand.I32(-1), stateAt(pcAt))
+	e.c.VZEROUPPER()
+	e.c.RET()
+	return name
+}
+
+// trap leaves the machine at a code that Go has to run.
+func (e *emitter) trap() {
+	e.function("Trap", "returns to Go at the instruction.")
+	e.c.SUBQ(program, pc)
+	e.c.MOVQ(pc, stateAt(pcAt))
+	e.c.MOVQ(at, stateAt(atAt))
+	for i := range e.vectors {
+		e.do("VMOVUPS", e.regs[i], e.acc(i))
+	}
+	e.c.VZEROUPPER()
+	e.c.RET()
+}
+
+// An address is that of a function, as data.
+type address struct {
+	operand.Constant
+	name string
+}
+
+func (a address) Asm() string { return "$·" + a.name + "(SB)" }
+
+// addresses writes the table of the codes' functions, and the function that gives it
+// to Go.
+func (e *emitter) addresses(codes []string, names map[string]string) {
+	m := e.c.StaticGlobal(e.target.name + "Addresses")
+	e.c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for _, code := range codes {
+		name, ok := names[code]
+		if !ok {
+			name = e.target.name + "Trap"
+		}
+		delete(names, code)
+		e.c.AppendDatum(address{operand.U64(0), name})
+	}
+	for name := range names {
+		panic("package vec has no code " + name)
+	}
+	name := e.target.name + "Table"
+	e.c.Function(name)
+	e.c.Attributes(attr.NOSPLIT)
+	e.c.SignatureExpr("func() *uintptr")
+	e.c.Doc(name + " points at the addresses of the codes' functions, in the codes' order.")
+	r := e.c.GP64()
+	e.c.LEAQ(m, r)
+	e.c.Store(r, e.c.ReturnIndex(0))
+	e.c.RET()
+}
+
+// A move is a code that loads or saves.
+type move struct {
+	code  string
+	shift int // an element in memory has four bytes shifted right
+	write func(e *emitter, i int)
+}
+
+func (e *emitter) move(m move) string {
+	name := e.function(m.code, "is the code "+m.code+".")
+	e.wide = false
+	e.operands(1, m.shift)
+	for i := range e.vectors {
+		m.write(e, i)
+	}
+	e.next()
+	return name
+}
+
+// part is where the elements of vector i lie.
+func (e *emitter) part(i, shift int) operand.Mem {
+	return operand.Mem{Base: ptrs[1], Disp: i * e.bytes >> shift}
+}
+
+var moves = []move{
+	{"Load", 0, func(e *emitter, i int) { e.do("VMOVUPS", e.part(i, 0), e.regs[i]) }},
+	{"Save", 0, func(e *emitter, i int) { e.do("VMOVUPS", e.regs[i], e.part(i, 0)) }},
+	{"Stream", 0, func(e *emitter, i int) { e.do("VMOVNTPS", e.regs[i], e.part(i, 0)) }},
+	{"LoadBool", 2, loadBool},
+	{"SaveBool", 2, saveBool},
+	{"LoadF16", 1, func(e *emitter, i int) { e.do("VCVTPH2PS", e.part(i, 1), e.regs[i]) }},
+	{"SaveF16", 1, func(e *emitter, i int) { e.do("VCVTPS2PH", operand.U8(0), e.regs[i], e.part(i, 1)) }},
+	{"LoadBF16", 1, func(e *emitter, i int) {
+		e.do("VPMOVZXWD", e.part(i, 1), e.regs[i])
+		e.do("VPSLLD", operand.U8(16), e.regs[i], e.regs[i])
+	}},
+	{"SaveBF16", 1, saveBF16},
+}
+
+func loadBool(e *emitter, i int) {
+	e.do("VPMOVZXBD", e.part(i, 2), e.regs[i])
+	if e.evex {
+		e.do("VPTESTMD", e.regs[i], e.regs[i], reg.K1)
+		e.do("VPMOVM2D", reg.K1, e.regs[i])
+		return
+	}
+	zero := e.regs[e.vectors]
+	e.do("VPXOR", zero, zero, zero)
+	e.do("VPCMPGTD", zero, e.regs[i], e.regs[i])
+}
+
+// saveBool packs four registers at a time before AVX-512; packing works within halves
+// of registers, so that groups of four bytes come out in another order.
+func saveBool(e *emitter, i int) {
+	if e.evex {
+		t := e.regs[e.vectors]
+		e.do("VPSRLD", operand.U8(31), e.regs[i], t)
+		e.do("VPMOVDB", t, e.part(i, 2))
+		return
+	}
+	if i%4 != 0 {
+		return
+	}
+	a, b := e.regs[8], e.regs[9]
+	e.do("VPACKSSDW", e.regs[i+1], e.regs[i], a)
+	e.do("VPACKSSDW", e.regs[i+3], e.regs[i+2], b)
+	e.do("VPACKSSWB", b, a, a)
+	e.do("VMOVDQU", e.words("order", 0, 4, 1, 5, 2, 6, 3, 7), b)
+	e.do("VPERMD", a, b, a)
+	e.do("VPAND", e.words("bytes", 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101), a, a)
+	e.do("VMOVDQU", a, e.part(i, 2))
+}
+
+// words is a constant of its own.
+func (e *emitter) words(name string, words ...uint32) operand.Mem {
+	key := e.target.name + name
+	if m, ok := e.consts[key]; ok {
+		return m
+	}
+	m := e.c.StaticGlobal(key)
+	e.c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for _, w := range words {
+		e.c.AppendDatum(operand.U32(w))
+	}
+	e.consts[key] = m
+	return m
+}
+
+// saveBF16 rounds into a register behind the accumulator's, and packs.
+func saveBF16(e *emitter, i int) {
+	rounded := func(i, r int) {
+		g, result := e.graph(function{}, func(g *graph, x, _, _ *node) *node { return g.shr(roundBF16(g, x), 16) })
+		e.do("VMOVAPS", e.regs[i], e.regs[r])
+		var free []int
+		for t := len(e.regs) - 1; t > e.vectors+1; t-- {
+			free = append(free, t)
+		}
+		e.run(g, result, r, free)
+	}
+	a, b := e.vectors, e.vectors+1
+	if e.evex {
+		rounded(i, a)
+		e.do("VPMOVDW", e.regs[a], e.part(i, 1))
+		return
+	}
+	if i%2 != 0 {
+		return
+	}
+	rounded(i, a)
+	rounded(i+1, b)
+	e.do("VPACKUSDW", e.regs[b], e.regs[a], e.regs[a])
+	e.do("VPERMQ", operand.U8(0xd8), e.regs[a], e.regs[a])
+	e.do("VMOVDQU", e.regs[a], e.part(i, 1))
+}

@@ -1,0 +1,309 @@
+package vec_test
+
+import (
+	"flag"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/vec"
+)
+
+var exhaustive = flag.Bool("exhaustive", false, "try all floats of four bytes on functions of one, which takes minutes each")
+
+// off is how far codes may be from the portable ones in units in the last place, which
+// round a float64 once; codes that are not here agree bit for bit. These are the
+// largest differences over all floats for functions of one, by -exhaustive, and over
+// the samples of the test for others. floor is a size below which a result may be off
+// by as much: where a factor is so small that it has lost digits.
+var off = map[vec.Code]struct {
+	ulps  uint32
+	floor float64
+}{
+	vec.Rsqrt: {ulps: 1}, vec.Cbrt: {ulps: 1}, vec.Exp: {ulps: 1}, vec.Exp2: {ulps: 1}, vec.Expm1: {ulps: 2}, vec.Log: {ulps: 1}, vec.Log2: {ulps: 1}, vec.Log10: {ulps: 1}, vec.Log1p: {ulps: 1},
+	vec.Sin: {ulps: 1}, vec.Cos: {ulps: 1}, vec.Tan: {ulps: 1}, vec.Asin: {ulps: 1}, vec.Acos: {ulps: 1}, vec.Atan: {ulps: 1}, vec.Sinh: {ulps: 1}, vec.Cosh: {ulps: 1}, vec.Tanh: {ulps: 2},
+	vec.Asinh: {ulps: 1}, vec.Acosh: {ulps: 1}, vec.Atanh: {ulps: 1}, vec.Erf: {ulps: 2}, vec.Selu: {ulps: 3}, vec.Elu: {ulps: 3}, vec.Celu: {ulps: 1},
+	vec.Gelu: {ulps: 4, floor: 0x1p-118}, vec.GeluTanh: {ulps: 4, floor: 0x1p-26}, vec.Silu: {ulps: 3, floor: 0x1p-142}, vec.Sigmoid: {ulps: 2}, vec.LogSigmoid: {ulps: 2}, vec.Softplus: {ulps: 2},
+	vec.Mish: {ulps: 3, floor: 0x1p-142}, vec.Softsign: {ulps: 1}, vec.HardSwish: {ulps: 2}, vec.HardSigmoid: {ulps: 1}, vec.Pow: {ulps: 1}, vec.Atan2: {ulps: 1}, vec.Hypot: {ulps: 1}, vec.LogAddExp: {ulps: 1, floor: 0x1p-38},
+}
+
+// oddities are values at which functions change their ways.
+var oddities = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -0.5, 2, -2, 3, -3, 6, -6, 88, -88, 89, -89, 104, -104, 1e-45, -1e-45, 1e-40, -1e-40,
+	1.17549435e-38, -1.17549435e-38, math.MaxFloat32, -math.MaxFloat32, 1 << 23, -1 << 23, 1<<31 - 128, 1 << 31, -1 << 31, 1 << 28, 3e9, -3e9, 0.49999997, 1.5, 2.5, -2.5,
+	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 65504, 65519, 65520, 6e-8, 3.4e38, 16777216}
+
+// fast are the levels that have assembly of their own here.
+func fast() (levels []isa.Level) {
+	for _, l := range isa.Levels() {
+		if l != isa.Portable {
+			levels = append(levels, l)
+		}
+	}
+	return levels
+}
+
+// run applies a code to blocks.
+func run(level isa.Level, c vec.Code, out, x, a, b []vec.Block) {
+	table := []vec.Operand{vec.Walks(x[0].Pointer()), vec.Walks(out[0].Pointer()), vec.Walks(a[0].Pointer()), vec.Walks(b[0].Pointer())}
+	program := []vec.Inst{vec.NewInst(level, vec.Load, 0, 0), vec.NewInst(level, c, 2, 3), vec.NewInst(level, vec.Save, 1, 0), vec.NewInst(level, vec.End, 0, 0)}
+	var s vec.State
+	vec.Run(level, &s, program, table, len(x))
+}
+
+// TestCodesOfOne compares the levels with the portable machine over samples of all
+// floats.
+func TestCodesOfOne(t *testing.T) {
+	step := uint64(8191)
+	switch {
+	case *exhaustive:
+		step = 1
+	case testing.Short():
+		step = 262139
+	}
+	for c := vec.Abs; c < vec.Codes; c++ {
+		if c.Args() > 0 {
+			continue
+		}
+		for _, level := range fast() {
+			w := newWorst(c, level)
+			for at := uint64(0); at < 1<<32; {
+				for i := range w.x {
+					for j := range w.x[i] {
+						w.x[i][j] = math.Float32frombits(uint32(at))
+						at += step
+					}
+				}
+				if at < step*uint64(len(w.x)*vec.Lanes)+1 {
+					w.odd()
+				}
+				w.compare(t)
+			}
+			w.report(t)
+		}
+	}
+}
+
+// TestCodesOfMore compares them over pairs and triples, of oddities and of any floats.
+func TestCodesOfMore(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for c := vec.Abs; c < vec.Codes; c++ {
+		if c.Args() == 0 {
+			continue
+		}
+		for _, level := range fast() {
+			w := newWorst(c, level)
+			for round := range rounds() {
+				w.draw(r, round)
+				w.compare(t)
+			}
+			w.report(t)
+		}
+	}
+}
+
+func rounds() int {
+	if testing.Short() {
+		return 3
+	}
+	return 60
+}
+
+// TestLevels: the levels with assembly agree on every bit but those of a NaN.
+func TestLevels(t *testing.T) {
+	levels := fast()
+	if len(levels) < 2 {
+		t.Skip("this processor has no two of them")
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for c := vec.Abs; c < vec.Codes; c++ {
+		for _, level := range levels[1:] {
+			w := newWorst(c, level)
+			for round := range rounds() {
+				w.draw(r, round)
+				run(levels[0], c, w.want, w.x, w.a, w.b)
+				run(level, c, w.got, w.x, w.a, w.b)
+				for i := range w.got {
+					for j, got := range w.got[i] {
+						if want := w.want[i][j]; math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
+							t.Fatalf("%s of %v, %v, %v: %v is %v, %v is %v", c.Name(), w.x[i][j], w.a[i][j], w.b[i][j], levels[0], want, level, got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// draw fills the arguments.
+func (w *worst) draw(r *rand.Rand, round int) {
+	for _, list := range [][]vec.Block{w.x, w.a, w.b} {
+		for i := range list {
+			for j := range list[i] {
+				list[i][j] = draw(r, round)
+			}
+		}
+	}
+	w.truths()
+}
+
+// truths makes bools of the operands that have to be.
+func (w *worst) truths() {
+	list := map[vec.Code][]vec.Block{vec.Where: w.x, vec.WhereA: w.a, vec.WhereB: w.a}[w.code]
+	for i := range list {
+		for j, v := range list[i] {
+			list[i][j] = 0
+			if v > 0 {
+				list[i][j] = math.Float32frombits(vec.Ones)
+			}
+		}
+	}
+}
+
+func draw(r *rand.Rand, round int) float32 {
+	switch {
+	case round%3 == 0 || r.IntN(20) == 0:
+		return oddities[r.IntN(len(oddities))]
+	case round%3 == 1:
+		return float32(r.NormFloat64() * 4)
+	}
+	return math.Float32frombits(r.Uint32())
+}
+
+// A worst is the largest difference of a code on a level so far.
+type worst struct {
+	code          vec.Code
+	level         isa.Level
+	x, a, b       []vec.Block
+	got, want     []vec.Block
+	ulps          uint32
+	at            [3]float32
+	gave, awaited float32
+}
+
+func newWorst(c vec.Code, level isa.Level) *worst {
+	const blocks = 64
+	return &worst{code: c, level: level, x: vec.Aligned(blocks), a: vec.Aligned(blocks), b: vec.Aligned(blocks), got: vec.Aligned(blocks), want: vec.Aligned(blocks)}
+}
+
+func (w *worst) odd() {
+	for i, v := range oddities {
+		w.x[0][i] = v
+	}
+}
+
+func (w *worst) compare(t *testing.T) {
+	run(w.level, w.code, w.got, w.x, w.a, w.b)
+	run(isa.Portable, w.code, w.want, w.x, w.a, w.b)
+	floor := off[w.code].floor
+	for i := range w.got {
+		for j, got := range w.got[i] {
+			want := w.want[i][j]
+			d := ulps(got, want)
+			if d <= w.ulps || math.Abs(float64(got)-float64(want)) <= floor {
+				continue
+			}
+			w.ulps, w.at, w.gave, w.awaited = d, [3]float32{w.x[i][j], w.a[i][j], w.b[i][j]}, got, want
+		}
+	}
+}
+
+func (w *worst) report(t *testing.T) {
+	if w.ulps > off[w.code].ulps {
+		t.Errorf("%s on %v: of %v (%#x) %v (%#x), want %v (%#x): %d ulp", w.code.Name(), w.level, w.at[:w.code.Args()+1], math.Float32bits(w.at[0]),
+			w.gave, math.Float32bits(w.gave), w.awaited, math.Float32bits(w.awaited), w.ulps)
+	} else if *exhaustive {
+		t.Logf("%s on %v: %d ulp at %v", w.code.Name(), w.level, w.ulps, w.at)
+	}
+}
+
+// ulps counts the floats between two; any NaN is any other.
+func ulps(a, b float32) uint32 {
+	if a != a || b != b {
+		if a != a && b != b {
+			return 0
+		}
+		return math.MaxUint32
+	}
+	x, y := line(a), line(b)
+	if x < y {
+		x, y = y, x
+	}
+	return uint32(min(x-y, math.MaxUint32))
+}
+
+// line is a float's place on the line of all floats; -0 lies below +0.
+func line(v float32) int64 {
+	b := int64(math.Float32bits(v))
+	if b >= 1<<31 {
+		return 1<<31 - 1 - b
+	}
+	return b
+}
+
+// TestMoves loads and saves elements of all sizes, and writes no byte behind them.
+func TestMoves(t *testing.T) {
+	for _, level := range isa.Levels() {
+		for _, m := range []struct {
+			load, save vec.Code
+			size       int
+		}{{vec.LoadBool, vec.SaveBool, 1}, {vec.LoadF16, vec.SaveF16, 2}, {vec.LoadBF16, vec.SaveBF16, 2}, {vec.Load, vec.Save, 4}, {vec.Load, vec.Stream, 4}} {
+			const blocks = 3
+			in, out := vec.Aligned(blocks+1), vec.Aligned(blocks+1)
+			from := unsafe.Slice((*byte)(in[0].Pointer()), blocks*vec.Lanes*m.size)
+			to := unsafe.Slice((*byte)(out[0].Pointer()), blocks*vec.Lanes*m.size+8)
+			for i := range from {
+				switch m.size {
+				case 1:
+					from[i] = byte(i * 7 / 3 & 1)
+				default:
+					from[i] = byte(i*31) & 0x3f // no NaN
+				}
+			}
+			for i := range to {
+				to[i] = 0xa5
+			}
+			program := []vec.Inst{vec.NewInst(level, m.load, 0, 0), vec.NewInst(level, m.save, 1, 0), vec.NewInst(level, vec.End, 0, 0)}
+			var s vec.State
+			vec.Run(level, &s, program, []vec.Operand{vec.Walks(in[0].Pointer()), vec.Walks(out[0].Pointer())}, blocks)
+			for i := range from {
+				if from[i] != to[i] {
+					t.Fatalf("%v, %s and %s: byte %d is %#x, want %#x", level, m.load.Name(), m.save.Name(), i, to[i], from[i])
+				}
+			}
+			for i := len(from); i < len(to); i++ {
+				if to[i] != 0xa5 {
+					t.Fatalf("%v, %s: wrote byte %d behind", level, m.save.Name(), i-len(from))
+				}
+			}
+		}
+	}
+}
+
+// TestRounding saves floats as smaller ones by every level.
+func TestRounding(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, level := range fast() {
+		for _, save := range []vec.Code{vec.SaveF16, vec.SaveBF16} {
+			for round := range 300 {
+				x := vec.Aligned(1)
+				for i := range x[0] {
+					x[0][i] = draw(r, round)
+				}
+				var got, want [vec.Lanes]uint16
+				for i, l := range []isa.Level{level, isa.Portable} {
+					to := []*[vec.Lanes]uint16{&got, &want}[i]
+					program := []vec.Inst{vec.NewInst(l, vec.Load, 0, 0), vec.NewInst(l, save, 1, 0), vec.NewInst(l, vec.End, 0, 0)}
+					var s vec.State
+					vec.Run(l, &s, program, []vec.Operand{vec.Stays(x[0].Pointer()), vec.Stays(unsafe.Pointer(to))}, 1)
+				}
+				for i := range got {
+					if x[0][i] == x[0][i] && got[i] != want[i] {
+						t.Fatalf("%v, %s: %v becomes %#x, want %#x", level, save.Name(), x[0][i], got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}

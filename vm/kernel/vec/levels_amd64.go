@@ -1,0 +1,15 @@
+package vec
+
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// machines are those of the levels; one without assembly is the portable one.
+var machines = [isa.NEON + 1]machine{
+	isa.AVX2:   {table(avx2Table()), avx2Run},
+	isa.AVX512: {table(avx512Table()), avx512Run},
+}
+
+func table(first *uintptr) *[Codes]uintptr { return (*[Codes]uintptr)(unsafe.Pointer(first)) }
