@@ -99,7 +99,7 @@ func (w *regionWriter) body(consts []bool, out ...int) *kernel.Body {
 		for i, a := range o.Args {
 			args[i] = number(a)
 		}
-		b.Ops = append(b.Ops, kernel.Op{Call: o.Call, Args: args, First: number(o.First)})
+		b.Ops = append(b.Ops, kernel.Op{Call: o.Call, Args: args, First: number(o.First), As: o.As})
 	}
 	for _, v := range out {
 		b.Out = append(b.Out, number(v))
@@ -116,6 +116,10 @@ func stepwise(t *testing.T, b *kernel.Body, in []*tensor.T, o kernel.Options) (r
 	var x kernel.Exec
 	for i := range b.Ops {
 		op := &b.Ops[i]
+		if op.Call == nil {
+			values = append(values, values[op.Args[0]].Reshape(op.As.Ints()...))
+			continue
+		}
 		var args, consts []*tensor.T
 		for _, a := range op.Args {
 			args, consts = append(args, values[a]), append(consts, b.Value(a))

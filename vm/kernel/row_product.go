@@ -84,7 +84,7 @@ func (p *product) finish(b *Body, o *Options) (why string) {
 
 // follow finds the tail, if the result is not the product itself.
 func (p *product) follow(b *Body, level isa.Level) (why string) {
-	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First {
+	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First || p.nothing(b) {
 		return ""
 	}
 	sub, heart := following(b, p.op, p.out, p.outs)
@@ -94,6 +94,15 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	}
 	p.tail, why = tailOf(sub, heart, cols, level)
 	return why
+}
+
+// nothing reports whether the product's results have no elements.
+func (p *product) nothing(b *Body) bool {
+	n := p.m * p.n
+	for _, v := range b.Out[p.out : p.out+p.outs] {
+		n += count(b.Type(v).Ints())
+	}
+	return n == 0
 }
 
 // replaces reports whether the first result may lie where an input lies: only the

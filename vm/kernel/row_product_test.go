@@ -1,0 +1,272 @@
+package kernel_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// permuted adds a transposition.
+func (w *regionWriter) permuted(v int, perm ...int64) int {
+	w.Helper()
+	row := ir.Lookup("transpose")
+	c := &ir.Call{Op: row, In: []ir.Type{w.typeOf(v)}, Attrs: row.Defaults()}
+	for i := range row.Attrs {
+		if row.Attrs[i].Name == "perm" {
+			c.Attrs[i] = ir.IntsLit(perm...)
+		}
+	}
+	if err := ir.InferCall(c); err != nil {
+		w.Fatal(err)
+	}
+	w.ops = append(w.ops, kernel.Op{Call: c, Args: []int{v}, First: len(w.ops)})
+	w.types = append(w.types, c.Out[0])
+	return len(w.ops) - 1
+}
+
+// view adds a view under another shape.
+func (w *regionWriter) view(v int, shape ...int) int {
+	as := ir.T(w.typeOf(v).DType, ir.Dims(shape...)...)
+	w.ops = append(w.ops, kernel.Op{Args: []int{v}, As: as, First: len(w.ops)})
+	w.types = append(w.types, as)
+	return len(w.ops) - 1
+}
+
+// size draws a size: mostly small, sometimes more than a tile or a panel.
+func (w *regionWriter) size() int {
+	if w.r.IntN(4) == 0 {
+		return 1 + w.r.IntN(70)
+	}
+	return 1 + w.r.IntN(9)
+}
+
+// productKinds write products of all forms, and return their results.
+var productKinds = map[string]func(w *regionWriter) []int{
+	"linear": func(w *regionWriter) []int {
+		m, k, n := w.size(), w.size(), w.size()
+		args := []int{w.input(normal(w.r, 1+w.r.IntN(3), m, k)), w.input(normal(w.r, n, k))}
+		if w.r.IntN(2) == 0 {
+			args = append(args, w.input(normal(w.r, n)))
+		}
+		return []int{w.op("linear", "", args...)}
+	},
+	"several": func(w *regionWriter) []int {
+		m, k := w.size(), w.size()
+		x := w.input(normal(w.r, m, k))
+		var out []int
+		for range 2 + w.r.IntN(2) {
+			n := w.size()
+			args := []int{x, w.input(normal(w.r, n, k))}
+			if w.r.IntN(2) == 0 {
+				args = append(args, w.input(normal(w.r, n)))
+			}
+			out = append(out, w.op("linear", "", args...))
+		}
+		return out
+	},
+	"heads": func(w *regionWriter) []int { // [B,S,H*D] as [B,H,S,D], and K transposed
+		b, s, t, h, d := 1+w.r.IntN(2), w.size(), w.size(), 1+w.r.IntN(3), w.size()
+		q := w.permuted(w.view(w.input(normal(w.r, b, s, h*d)), b, s, h, d), 0, 2, 1, 3)
+		k := w.permuted(w.view(w.input(normal(w.r, b, t, h*d)), b, t, h, d), 0, 2, 3, 1)
+		return []int{w.op("matmul", "", q, k)}
+	},
+	"broadcast": func(w *regionWriter) []int {
+		b, c, m, k, n := 1+w.r.IntN(3), 1+w.r.IntN(3), w.size(), w.size(), w.size()
+		left, right := []int{b, 1, m, k}, []int{c, k, n}
+		if w.r.IntN(2) == 0 {
+			left, right = []int{c, m, k}, []int{b, 1, k, n}
+		}
+		return []int{w.op("matmul", "", w.input(normal(w.r, left...)), w.input(normal(w.r, right...)))}
+	},
+	"turned": func(w *regionWriter) []int {
+		m, k, n := w.size(), w.size(), w.size()
+		return []int{w.op("matmul", "", w.permuted(w.input(normal(w.r, k, m)), 1, 0), w.permuted(w.input(normal(w.r, n, k)), 1, 0))}
+	},
+	"row": func(w *regionWriter) []int {
+		k, n := w.size(), w.size()
+		return []int{w.op("matmul", "", w.input(normal(w.r, k)), w.input(normal(w.r, 1+w.r.IntN(2), k, n)))}
+	},
+	"column": func(w *regionWriter) []int {
+		m, k := w.size(), w.size()
+		return []int{w.op("matmul", "", w.input(normal(w.r, 1+w.r.IntN(3), m, k)), w.input(normal(w.r, k)))}
+	},
+	"narrow": func(w *regionWriter) []int {
+		m, k := w.size(), w.size()
+		return []int{w.op("matmul", "", w.input(normal(w.r, 1+w.r.IntN(3), m, k)), w.input(normal(w.r, k, 1)))}
+	},
+	"empty": func(w *regionWriter) []int {
+		sizes := []int{w.size(), w.size(), w.size()}
+		sizes[w.r.IntN(3)] = 0
+		return []int{w.op("matmul", "", w.input(normal(w.r, sizes[0], sizes[1])), w.input(normal(w.r, sizes[1], sizes[2])))}
+	},
+}
+
+// tail adds a few operators behind a product.
+func (w *regionWriter) tail(v int) int {
+	for range w.r.IntN(4) {
+		shape := w.typeOf(v).Ints()
+		last := shape[len(shape)-1]
+		switch w.r.IntN(6) {
+		case 0:
+			v = w.op("bias_add", "", v, w.input(normal(w.r, last)))
+		case 1:
+			v = w.op("add", "", v, w.input(normal(w.r, shape...)))
+		case 2:
+			v = w.op("mul", "", w.input(normal(w.r, 1)), v)
+		case 3:
+			v = w.op([]string{"relu", "gelu", "silu", "tanh", "sigmoid"}[w.r.IntN(5)], "", v)
+		case 4:
+			if len(shape) == 1 {
+				continue
+			}
+			perm := make([]int64, len(shape))
+			for i, a := range w.r.Perm(len(shape)) {
+				perm[i] = int64(a)
+			}
+			v = w.permuted(v, perm...)
+		case 5:
+			size := 1
+			for _, n := range shape {
+				size *= n
+			}
+			v = w.view(v, size)
+		}
+	}
+	return v
+}
+
+// TestProductRegions runs random products with what follows them as one kernel: the
+// bits are those of the operators by themselves at the same level, by any number of
+// parts, with constant operands and with such that runs bring, and close to those of
+// the reference.
+func TestProductRegions(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for name, kind := range productKinds {
+		t.Run(name, func(t *testing.T) {
+			taken := 0
+			for seed := range uint64(rounds) {
+				w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 5))}
+				var out []int
+				for _, v := range kind(w) {
+					out = append(out, w.tail(v))
+				}
+				for _, o := range choices()[1:] {
+					taken += w.compareProduct(out, o)
+				}
+			}
+			if taken < rounds {
+				t.Errorf("%d regions of %d were one kernel", taken, rounds*len(choices()[1:]))
+			}
+		})
+	}
+}
+
+// compareProduct runs a region in all ways; it reports whether it was one kernel.
+func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
+	w.Helper()
+	consts := make([]bool, len(w.in))
+	for i := range consts {
+		consts[i] = w.r.IntN(2) == 0
+	}
+	b := w.body(consts, out...)
+	p := kernel.Prepare(b, &o)
+	if p == nil {
+		return 0 // a view that no strides can say
+	}
+	if !strings.HasPrefix(p.Name, "product/f32/") {
+		w.Fatalf("a region of %d operators runs by %s", len(b.Ops), p.Name)
+	}
+	var types []ir.Type
+	for _, v := range b.Out {
+		types = append(types, b.Type(v))
+	}
+	var x kernel.Exec
+	whole := garbageOf(types)
+	if err := p.Do(&x, 0, 1, whole, w.in); err != nil {
+		w.Fatal(err)
+	}
+	steps, slow := stepwise(w.T, b, w.in, o)
+	exact, _ := stepwise(w.T, b, w.in, kernel.Options{})
+	for i := range whole {
+		if !slow && !tensor.BitEqual(whole[i], steps[i]) {
+			w.Fatalf("%s: result %d of %d operators differs from the operators by themselves: %v", p.Name, i, len(b.Ops), tensor.Compare(whole[i], steps[i], 0))
+		}
+		if d := tensor.CompareWhole(whole[i], exact[i], tensor.Tolerance(p.Within)); d != nil {
+			w.Fatalf("%s: result %d: %v", p.Name, i, d)
+		}
+	}
+	for _, wanted := range []int{2, 3, 5, 8} {
+		parts := p.Parts(wanted)
+		again := garbageOf(types)
+		for i := parts - 1; i >= 0; i-- {
+			if err := p.Do(&x, i, parts, again, w.in); err != nil {
+				w.Fatal(err)
+			}
+		}
+		for i := range whole {
+			if !tensor.BitEqual(whole[i], again[i]) {
+				w.Fatalf("%s: result %d by %d parts: %v", p.Name, i, parts, tensor.Compare(again[i], whole[i], 0))
+			}
+		}
+	}
+	return 1
+}
+
+// TestProductInPlace: the result may lie where the residual lies, which only the
+// tail reads, and nowhere else.
+func TestProductInPlace(t *testing.T) {
+	for _, o := range choices()[1:] {
+		w := &regionWriter{T: t, r: rand.New(rand.NewPCG(7, 7))}
+		x, f, y := w.input(normal(w.r, 40, 30)), w.input(normal(w.r, 40, 30)), w.input(normal(w.r, 40, 40))
+		v := w.op("relu", "", w.op("add", "", w.op("linear", "", x, f), y))
+		b := w.body(make([]bool, 3), v)
+		want, _ := stepwise(t, b, w.in, o)
+		b.InPlace = 2
+		p := kernel.Prepare(b, &o)
+		if p == nil {
+			t.Fatal("no kernel replaces the residual")
+		}
+		in := []*tensor.T{w.in[0], w.in[1], w.in[2].Clone()}
+		var exec kernel.Exec
+		for part := range p.Parts(3) {
+			if err := p.Do(&exec, part, p.Parts(3), in[2:], in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !tensor.BitEqual(in[2], want[0]) {
+			t.Errorf("%s in place: %v", p.Name, tensor.Compare(in[2], want[0], 0))
+		}
+		for _, replaced := range []int{0, 1} {
+			b.InPlace = replaced
+			b.Out[0] = v + 3
+			if p := kernel.Prepare(b, &o); p != nil {
+				t.Errorf("%s replaces an operand of the product", p.Name)
+			}
+		}
+	}
+}
+
+// TestProductPacksOnce: tasks that share a constant share its panels.
+func TestProductPacksOnce(t *testing.T) {
+	o := kernel.Options{Kind: kernel.Generic, Packs: new(kernel.Packs)}
+	released := 0
+	o.Packs.Release = func(*tensor.T) { released++ }
+	w := &regionWriter{T: t, r: rand.New(rand.NewPCG(8, 8))}
+	x, f := w.input(normal(w.r, 4, 30)), w.input(normal(w.r, 40, 30))
+	v := w.op("linear", "", x, f)
+	for range 3 {
+		if p := kernel.Prepare(w.body([]bool{false, true}, v), &o); p == nil {
+			t.Fatal("no kernel")
+		}
+	}
+	if released != 1 {
+		t.Errorf("the weight was packed %d times", released)
+	}
+}
