@@ -23,11 +23,12 @@ type Block struct {
 // Run computes the block, in tiles, panel by panel. Every element is the sum of its
 // products in ascending order of k, each added with one rounding (the portable level
 // rounds twice), beginning with zero or with C.
-func (x *Scratch) Run(level isa.Level, b *Block) {
+func (x *Scratch) Run(level isa.Level, b *Block) { x.run(at(level), b) }
+
+func (x *Scratch) run(k *kernels, b *Block) {
 	if b.M <= 0 || b.N <= 0 {
 		return
 	}
-	k := at(level)
 	t := &x.tile
 	t.begin(b)
 	// Heights differ by one at most, so that no tile is much smaller than the rest.

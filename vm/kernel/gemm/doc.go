@@ -1,4 +1,4 @@
-// Package gemm multiplies matrices of floats of four bytes.
+// Package gemm multiplies matrices of floats of four bytes, and of smaller numbers.
 //
 //	C [512,1024] = A [512,1024] · B [1024,1024]
 //
@@ -19,6 +19,9 @@
 // and level but Portable, which rounds the product and the sum, on every machine
 // alike. The error is at most k·2^-24 of the sum of the absolute products. Nothing
 // is skipped: 0·Inf is NaN here as everywhere.
+//
+// Products of bf16, f16 and bytes go through the same blocks: a Format says how a
+// level keeps their operands, and four bytes of A are one step along k.
 //
 // Nothing is read behind the end of A or written outside of C; panels are read
 // in their whole width.

@@ -22,6 +22,8 @@ type Product struct {
 	Stop Stopper
 	// Blocks is Default if it is zero.
 	Blocks Blocks
+
+	format *Format // of A and Panels; nil: floats
 }
 
 // A Stopper says whether to go on: by nil.
@@ -49,9 +51,13 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	if rows.len() <= 0 || cols.len() <= 0 {
 		return nil
 	}
-	m := mul{x: x, p: p, level: level, set: at(level), blocks: p.Blocks}
+	m := mul{x: x, p: p, level: level, set: p.kernels(level), blocks: p.Blocks}
 	if m.blocks == (Blocks{}) {
 		m.blocks = Default
+	}
+	if p.format != nil && p.format.widen != nil {
+		m.b = widened
+		return m.run(rows, cols)
 	}
 	if p.Panels.Data != nil || p.K == 0 {
 		return m.run(rows, cols)
@@ -67,6 +73,14 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	}
 	m.b = packed
 	return m.run(rows, Range{split, cols.Hi})
+}
+
+// kernels are those of the format, or of floats.
+func (p *Product) kernels(level isa.Level) *kernels {
+	if p.format != nil {
+		return p.format.set
+	}
+	return at(level)
 }
 
 // mul is one call of Mul.
@@ -87,6 +101,7 @@ const (
 	given   source = iota // in the product's Panels
 	inPlace               // rows of its Matrix are
 	packed                // they are made on the way
+	widened               // they are made of the product's Panels
 )
 
 // corner is the first row and column of a piece and their numbers.
@@ -96,7 +111,7 @@ type corner struct{ row, col, rows, cols int }
 func (m *mul) run(rows, cols Range) error {
 	high := even(rows.len(), m.blocks.Rows, m.set.rows)
 	tall := high
-	if m.b == packed {
+	if m.b >= packed {
 		tall = even(rows.len(), m.blocks.Tall, high)
 	}
 	wide := even(cols.len(), m.blocks.Cols, m.set.width)
@@ -129,7 +144,7 @@ func (m *mul) column(band, cols Range, high int) {
 		for lo := band.Lo; lo < band.Hi; lo += high {
 			rows := band.piece(lo, high)
 			at := c[(lo-band.Lo)*ldc:]
-			m.x.Run(m.level, &Block{
+			m.x.run(m.set, &Block{
 				M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0,
 				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b,
 			})
@@ -160,6 +175,10 @@ func (m *mul) panels(ks, cols Range) Panels {
 	case inPlace:
 		b := m.p.Matrix.From(ks.Lo, cols.Lo)
 		return Panels{Data: b.Data, Panel: m.set.width, Line: b.Row}
+	case widened:
+		b := m.p.Panels.From(cols.Lo/m.set.width, ks.Lo)
+		to := floats(&m.x.b, PackedLen(m.p.format.level, ks.len(), cols.len()))
+		return m.p.format.widened(to, b, ks.len(), cols.len())
 	}
 	b := floats(&m.x.b, PackedLen(m.level, ks.len(), cols.len()))
 	Pack(m.level, b, m.p.Matrix.From(ks.Lo, cols.Lo), ks.len(), cols.len())

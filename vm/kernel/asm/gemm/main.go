@@ -8,10 +8,21 @@ import (
 )
 
 func main() {
-	gen.Main("gemm",
-		gen.File{Name: "tiles_avx2", Build: func(c *build.Context) { tiles(c, avx2) }},
-		gen.File{Name: "tiles_avx512", Build: func(c *build.Context) { tiles(c, avx512) }},
-		gen.File{Name: "tiles_neon", ARM64: neonTiles},
-		gen.File{Name: "turn", Build: turn},
-	)
+	files := []gen.File{{Name: "turn", Build: turn}}
+	for _, k := range []struct {
+		operands
+		levels []vectors
+	}{
+		{floats, []vectors{avx2, avx512}},
+		{bf16Halves, []vectors{avx2, avx512}},
+		{f16Halves, []vectors{avx2, avx512}},
+		{int8Pairs, []vectors{avx2}},
+		{bf16Pairs, []vectors{avx512}},
+		{int8Quads, []vectors{avx512}},
+	} {
+		for _, v := range k.levels {
+			files = append(files, gen.File{Name: k.file(v), Build: func(c *build.Context) { tiles(c, v, k.operands) }})
+		}
+	}
+	gen.Main("gemm", files...)
 }

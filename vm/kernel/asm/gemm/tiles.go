@@ -35,12 +35,12 @@ const unroll = 4
 var panelsOf = map[int]int{1: 4, 2: 2, 3: 2}
 
 // tiles writes a function for each height of a tile.
-func tiles(c *Context, v vectors) {
+func tiles(c *Context, v vectors, o operands) {
 	most := 1
 	for rows := 1; rows <= v.rows; rows++ {
-		newTile(c, v, rows, 1).write()
-		if p := panelsOf[rows]; p > 1 {
-			newTile(c, v, rows, p).write()
+		newTile(c, v, o, rows, 1).write()
+		if p := panelsOf[rows]; p > 1 && o.fits(v, rows, p) {
+			newTile(c, v, o, rows, p).write()
 			most = max(most, p)
 		}
 	}
@@ -51,6 +51,7 @@ func tiles(c *Context, v vectors) {
 type tile struct {
 	*Context
 	vectors
+	operands
 	height, panels int
 	arg            reg.GPVirtual
 	sums           [][]reg.VecVirtual // by row and register
@@ -58,8 +59,8 @@ type tile struct {
 	step           reg.GPVirtual
 }
 
-func newTile(c *Context, v vectors, height, panels int) *tile {
-	return &tile{Context: c, vectors: v, height: height, panels: panels}
+func newTile(c *Context, v vectors, o operands, height, panels int) *tile {
+	return &tile{Context: c, vectors: v, operands: o, height: height, panels: panels}
 }
 
 // width is how many registers a row of the tile has.
@@ -67,7 +68,7 @@ func (t *tile) width() int { return 2 * t.panels }
 
 // write emits the function.
 func (t *tile) write() {
-	name := fmt.Sprintf("tile%dx%d%s", t.height, t.panels, t.name)
+	name := fmt.Sprintf("tile%dx%d%s%s", t.height, t.panels, t.operands.name, t.vectors.name)
 	t.Function(name)
 	t.Pragma("noescape")
 	t.Signature(gen.Pointer("gemm", "t", "tile"))
@@ -151,7 +152,7 @@ func (t *tile) begin() {
 	t.Label("fromC")
 	t.edge("loadEdge", "multiply",
 		func(i, v int) { t.VMOVUPS(t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) },
-		func(mask Op, i, v int) { t.load(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
+		func(mask Op, i, v int) { t.vectors.load(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
 	t.Label("multiply")
 }
 
@@ -162,7 +163,7 @@ func (t *tile) end() {
 	}
 	t.edge("storeEdge", "done",
 		func(i, v int) { t.VMOVUPS(t.sums[i][v], t.c.row(i).Offset(v*t.bytes)) },
-		func(mask Op, i, v int) { t.store(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
+		func(mask Op, i, v int) { t.vectors.store(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
 	t.Label("done")
 }
 
@@ -236,16 +237,16 @@ const ahead = 8
 func (t *tile) byRow(line reg.GPVirtual) {
 	b := []reg.VecVirtual{t.alloc(t.Context), t.alloc(t.Context)}
 	for v, r := range b {
-		t.VMOVUPS(Mem{Base: t.b.p, Disp: v * t.bytes}, r)
+		t.operands.load(t, Mem{Base: t.b.p, Disp: v * t.lineBytes()}, r)
 	}
-	for at := 0; at < 2*t.bytes; at += 64 {
+	for at := 0; at < 2*t.lineBytes(); at += 64 {
 		t.PREFETCHT0(Mem{Base: t.b.p, Index: line, Scale: ahead, Disp: at})
 	}
 	for i := range t.height {
 		a := t.alloc(t.Context)
-		t.VBROADCASTSS(t.a.row(i), a)
+		t.spread(t, t.a.row(i), a)
 		for v, r := range b {
-			t.VFMADD231PS(r, a, t.sums[i][v])
+			t.add(t, a, r, t.sums[i][v])
 		}
 	}
 }
@@ -255,18 +256,18 @@ func (t *tile) byRegister(line reg.GPVirtual) {
 	a := make([]reg.VecVirtual, t.height)
 	for i := range a {
 		a[i] = t.alloc(t.Context)
-		t.VBROADCASTSS(t.a.row(i), a[i])
+		t.spread(t, t.a.row(i), a[i])
 	}
 	for v := range t.width() {
-		m := t.b.row(v / 2).Offset(v % 2 * t.bytes)
-		if t.height == 1 {
-			t.VFMADD231PS(m, a[0], t.sums[0][v])
+		m := t.b.row(v / 2).Offset(v % 2 * t.lineBytes())
+		if t.height == 1 && t.from != nil {
+			t.from(t, a[0], m, t.sums[0][v])
 			continue
 		}
 		r := t.alloc(t.Context)
-		t.VMOVUPS(m, r)
+		t.operands.load(t, m, r)
 		for i := range a {
-			t.VFMADD231PS(r, a[i], t.sums[i][v])
+			t.add(t, a[i], r, t.sums[i][v])
 		}
 	}
 }

@@ -11,8 +11,10 @@ type vectors struct {
 	name  string
 	bytes int // of one register
 	rows  int // of the largest tile
-	alloc func(*Context) reg.VecVirtual
-	clear func(*Context, reg.VecVirtual)
+
+	registers int // that there are
+	alloc     func(*Context) reg.VecVirtual
+	clear     func(*Context, reg.VecVirtual)
 	// mask makes what load and store ask for to touch only the first n-first lanes
 	// of a register; n is a register of 32 bits.
 	mask        func(c *Context, n reg.Register, first int) Op
@@ -21,7 +23,7 @@ type vectors struct {
 
 // AVX2: six rows of two registers leave two for B and two for broadcasts.
 var avx2 = vectors{
-	name: "AVX2", bytes: 32, rows: 6,
+	name: "AVX2", bytes: 32, rows: 6, registers: 16,
 	alloc: func(c *Context) reg.VecVirtual { return c.YMM() },
 	clear: func(c *Context, r reg.VecVirtual) { c.VXORPS(r, r, r) },
 	mask: func(c *Context, n reg.Register, first int) Op {
@@ -39,7 +41,7 @@ var avx2 = vectors{
 // AVX-512: twelve rows of two registers leave two for B and six for broadcasts.
 // Fourteen rows fit too and are no faster.
 var avx512 = vectors{
-	name: "AVX512", bytes: 64, rows: 12,
+	name: "AVX512", bytes: 64, rows: 12, registers: 32,
 	alloc: func(c *Context) reg.VecVirtual { return c.ZMM() },
 	clear: func(c *Context, r reg.VecVirtual) { c.VPXORD(r, r, r) },
 	mask: func(c *Context, n reg.Register, first int) Op {

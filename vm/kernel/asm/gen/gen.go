@@ -72,6 +72,9 @@ func (f File) make(pkg string, put func(path string, text []byte) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
+		if text, err = encode(text); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
 		if err := put(filepath.Join("..", pkg, f.Name+out.end), text); err != nil {
 			return err
 		}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strings"
+
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/npulang/npu/vm/kernel/asm/gen"
+)
+
+// operands is what the kinds of products differ in. A step along k takes four bytes
+// of A, which every column meets: one float, two bf16 or two or four integers.
+type operands struct {
+	name  string
+	part  int // a register of B takes this part of its bytes in a panel: 1, or 2 for half of them
+	spare int // registers that add needs on the way
+	// load makes a register of B of what lies in a panel.
+	load func(t *tile, m Mem, r reg.VecVirtual)
+	// spread fills a register with four bytes of A.
+	spread func(t *tile, m Mem, r reg.VecVirtual)
+	// add adds the products of a and b to the sums.
+	add func(t *tile, a, b, sum reg.VecVirtual)
+	// from does the same with B in memory; nil: B has to be loaded first.
+	from func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual)
+}
+
+// lineBytes is how many bytes a register of B takes in a panel.
+func (t *tile) lineBytes() int { return t.bytes / t.part }
+
+// spreadFloat and addFloats are of products of floats.
+func spreadFloat(t *tile, m Mem, r reg.VecVirtual) { t.VBROADCASTSS(m, r) }
+func addFloats(t *tile, a, b, sum reg.VecVirtual)  { t.VFMADD231PS(b, a, sum) }
+func spreadInts(t *tile, m Mem, r reg.VecVirtual)  { t.VPBROADCASTD(m, r) }
+func loadWhole(t *tile, m Mem, r reg.VecVirtual)   { t.VMOVUPS(m, r) }
+
+// The kinds of products.
+var (
+	floats = operands{
+		part: 1, load: loadWhole, spread: spreadFloat, add: addFloats,
+		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VFMADD231PS(b, a, sum) },
+	}
+
+	// Halves are bf16 or f16 in panels, widened on the way to a register; A has
+	// floats.
+	bf16Halves = operands{
+		name: "BF16", part: 2, spread: spreadFloat, add: addFloats,
+		load: func(t *tile, m Mem, r reg.VecVirtual) {
+			t.VPMOVZXWD(m, r)
+			t.VPSLLD(Imm(16), r, r)
+		},
+	}
+	f16Halves = operands{
+		name: "F16", part: 2, spread: spreadFloat, add: addFloats,
+		load: func(t *tile, m Mem, r reg.VecVirtual) { t.VCVTPH2PS(m, r) },
+	}
+
+	// Pairs of bf16 on both sides.
+	bf16Pairs = operands{
+		name: "Pairs", part: 1, load: loadWhole, spread: spreadFloat,
+		add: func(t *tile, a, b, sum reg.VecVirtual) {
+			t.Instruction(gen.Accumulate("VDPBF16PS", b, a, sum))
+		},
+	}
+
+	// Two integers of 16 bits in A meet two bytes, which are widened: their products'
+	// sum fits 32 bits, whatever they are.
+	int8Pairs = operands{
+		name: "Int8", part: 2, spare: 1, spread: spreadInts,
+		load: func(t *tile, m Mem, r reg.VecVirtual) { t.VPMOVSXBW(m, r) },
+		add: func(t *tile, a, b, sum reg.VecVirtual) {
+			products := t.alloc(t.Context)
+			t.VPMADDWD(b, a, products)
+			t.VPADDD(products, sum, sum)
+		},
+	}
+
+	// Four bytes without a sign in A meet four with one.
+	int8Quads = operands{
+		name: "Quads", part: 1, load: loadWhole, spread: spreadInts,
+		add:  func(t *tile, a, b, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
+		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
+	}
+)
+
+// fits reports whether a level has the registers for a tile that spans panels: its
+// sums, a broadcast a row, and one of B.
+func (o operands) fits(v vectors, rows, panels int) bool {
+	return rows*2*panels+rows+1+o.spare <= v.registers
+}
+
+// file is the name of the file of a level and a kind.
+func (o operands) file(v vectors) string {
+	if o.name == "" {
+		return "tiles_" + strings.ToLower(v.name)
+	}
+	return "tiles_" + strings.ToLower(o.name+"_"+v.name)
+}

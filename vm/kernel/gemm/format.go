@@ -1,0 +1,226 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/narrow"
+)
+
+// A Kind says of what numbers a product of low precision is.
+type Kind uint8
+
+const (
+	BF16 Kind = iota // both operands are bf16, sums are floats
+	F16              // the right operand is f16, the left one floats, sums are floats
+	Int8             // bytes without a sign by bytes with one, sums are integers of 32 bits
+	kinds
+)
+
+// A Format is how a level multiplies operands of a kind. Panels of B hold Deep
+// neighbours along k side by side:
+//
+//	bf16 (AVX-512 BF16)   [N/32][K/2][32][2]   pairs meet pairs of bf16 in A
+//	bf16, f16             [N/w][K][w]          widened on the way to a register; A has floats
+//	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads meet quads of bytes in A
+//	int8                  [N/w][K/2][w][2]     pairs meet pairs of 16 bits in A
+//
+// What is missing of the last pair or quad is zero on both sides. A and B are kept
+// as floats whatever they hold, and Mul counts four bytes of A as one step along k;
+// that is how one driver runs all kinds.
+//
+// Numbers: sums of bf16 and f16 are those of floats (see Run), since products of
+// two of them are exact in a float's product and sum; pairs of bf16 add the odd
+// element's product, then the even one's, and count subnormal numbers and sums as
+// zero, as VDPBF16PS does. The error is at most k·2^-23 of the sum of the absolute
+// products either way, and for pairs k·2^-126 more. Sums of bytes are exact and wrap
+// at 2^31, from K = 66000 on.
+type Format struct {
+	name  string // of the layout
+	level isa.Level
+	kind  Kind
+	set   *kernels
+	deep  int  // elements along k in four bytes of A
+	left  left // how A is kept
+	// widen makes floats of the elements of a panel, where the kernels are those of
+	// floats; nil: the kernels read the panels.
+	widen func(level isa.Level, dst []float32, src []uint16)
+}
+
+// left is what four bytes of A are.
+type left uint8
+
+const (
+	leftFloat left = iota // a float
+	leftPair              // two bf16
+	leftWords             // two integers of 16 bits
+	leftQuad              // four bytes
+)
+
+// FormatOf is the format of a level, which the processor must have. Of AVX512 it is
+// the best that the processor's extensions allow.
+func FormatOf(level isa.Level, kind Kind) *Format { return formats[kind][level] }
+
+// Layout names the layout of packed matrices: "bf16 pairs/32".
+func (f *Format) Layout() string { return f.name }
+
+// Width is how many columns a panel has.
+func (f *Format) Width() int { return f.set.width }
+
+// size is the bytes of an element of B.
+func (f *Format) size() int {
+	if f.kind == Int8 {
+		return 1
+	}
+	return 2
+}
+
+// steps is how many times four bytes of A a row of k elements has.
+func (f *Format) steps(k int) int { return (k + f.deep - 1) / f.deep }
+
+// line is how many floats a row of a panel takes, deep elements of each column.
+func (f *Format) line() int { return f.set.width * f.deep * f.size() / floatBytes }
+
+// PackedLen is how many floats a packed matrix of k rows and n columns takes.
+func (f *Format) PackedLen(k, n int) int {
+	w := f.set.width
+	return (n + w - 1) / w * f.steps(k) * f.line()
+}
+
+// A View is a matrix of other elements than floats: element (i, j) is
+// Data[i*Row+j*Col].
+type View[E any] struct {
+	Data     []E
+	Row, Col int
+}
+
+// PackHalves packs a matrix of k rows and n columns of bf16 or f16, by the format's
+// kind, into dst, which has PackedLen floats.
+func (f *Format) PackHalves(dst []float32, b View[uint16], k, n int) {
+	packDeep(as[uint16](dst), f.set.width, f.deep, b, k, n, func(h uint16) uint16 { return h })
+}
+
+// PackFloats rounds and packs floats.
+func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
+	round := narrow.BF16Of
+	if f.kind == F16 {
+		round = narrow.F16Of
+	}
+	packDeep(as[uint16](dst), f.set.width, f.deep, View[float32](b), k, n, round)
+}
+
+// PackBytes packs bytes with a sign.
+func (f *Format) PackBytes(dst []float32, b View[int8], k, n int) {
+	packDeep(as[int8](dst), f.set.width, f.deep, b, k, n, func(x int8) int8 { return x })
+}
+
+// packDeep writes panels of width columns with deep elements of each column side
+// by side.
+func packDeep[E, F any](dst []F, width, deep int, b View[E], k, n int, of func(E) F) {
+	if k == 0 {
+		return
+	}
+	clear(dst)
+	panel := (k + deep - 1) / deep * deep * width
+	for j := range n {
+		column := dst[j/width*panel+j%width*deep:]
+		at := j * b.Col
+		for i := range k {
+			column[i/deep*deep*width+i%deep] = of(b.Data[at])
+			at += b.Row
+		}
+	}
+}
+
+// LeftLen is how many floats the left operand takes: m rows of k elements.
+func (f *Format) LeftLen(m, k int) int { return m * f.leftRow(k) }
+
+// leftRow is the distance of the left operand's rows.
+func (f *Format) leftRow(k int) int { return unlike(f.steps(k)) }
+
+// LeftHalves lays out m rows of k bf16 or f16, by the format's kind, in dst, which
+// has LeftLen floats. The rows of a are in one piece each: a.Col is 1.
+func (f *Format) LeftHalves(dst []float32, a View[uint16], m, k int) Matrix {
+	widen := narrow.FromBF16
+	if f.kind == F16 {
+		widen = narrow.FromF16
+	}
+	return leftRows(f, dst, a, m, k, func(row []float32, src []uint16) {
+		if f.left == leftFloat {
+			widen(f.level, row, src)
+			return
+		}
+		halves := as[uint16](row)
+		clear(halves[copy(halves, src):])
+	})
+}
+
+// LeftFloats rounds m rows of k floats to bf16 and lays them out like LeftHalves.
+// Products of f16 take floats as they are: then a itself is returned.
+func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
+	if f.kind == F16 {
+		return a
+	}
+	return leftRows(f, dst, View[float32](a), m, k, func(row, src []float32) {
+		if f.left == leftFloat {
+			narrow.RoundBF16(f.level, row, src)
+			return
+		}
+		halves := as[uint16](row)
+		narrow.ToBF16(f.level, halves[:k], src)
+		clear(halves[k:])
+	})
+}
+
+// LeftBytes lays out m rows of k bytes like LeftHalves.
+func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int) Matrix {
+	return leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
+		if f.left == leftQuad {
+			bytes := as[uint8](row)
+			clear(bytes[copy(bytes, src):])
+			return
+		}
+		words := as[int16](row)
+		narrow.Widen(f.level, words[:k], src)
+		clear(words[k:])
+	})
+}
+
+// leftRows lays out rows one by one.
+func leftRows[E any](f *Format, dst []float32, a View[E], m, k int, row func([]float32, []E)) Matrix {
+	ld, steps := f.leftRow(k), f.steps(k)
+	for i := range m {
+		row(dst[i*ld:][:steps], a.Data[i*a.Row:][:k])
+	}
+	return Matrix{Data: dst, Row: ld, Col: 1}
+}
+
+// Product is the product of a left operand in the format and a packed one. It has
+// neither C nor Tail yet. Its K is in steps, and so are its Blocks.
+func (f *Format) Product(m, n, k int, a Matrix, packed []float32) Product {
+	steps, line := f.steps(k), f.line()
+	return Product{
+		M: m, N: n, K: steps, A: a, format: f,
+		Panels: Panels{Data: packed, Panel: steps * line, Line: line},
+	}
+}
+
+// widened makes floats of a piece of the panels: rows of k, columns of n.
+func (f *Format) widened(dst []float32, b Panels, k, n int) Panels {
+	w := f.set.width
+	for p := range (n + w - 1) / w {
+		src := as[uint16](b.Data[p*b.Panel:][:k*b.Line])
+		f.widen(f.level, dst[p*k*w:][:k*w], src)
+	}
+	return Panels{Data: dst, Panel: k * w, Line: w}
+}
+
+// Ints views what a product of Int8 leaves in C, and gives to its tail, as the
+// integers that it is.
+func Ints(c []float32) []int32 { return as[int32](c) }
+
+// as views floats as smaller numbers, or others of four bytes.
+func as[E any](s []float32) []E {
+	var e E
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*floatBytes/int(unsafe.Sizeof(e)))
+}

@@ -1,0 +1,387 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/narrow"
+)
+
+// everyFormat lists the formats of a kind that this processor can run, also those
+// that a level has without its extensions or without kernels of its own.
+func everyFormat(kind Kind) []*Format {
+	var list []*Format
+	for _, level := range isa.Levels() {
+		list = append(list, FormatOf(level, kind))
+		for _, f := range []*Format{choose(level, kind, false, false), indirect(level)[kind]} {
+			f.level, f.kind = level, kind
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// A low is a product of low precision with its operands as plain matrices.
+type low struct {
+	m, n, k int
+	f       *Format
+	a       []uint16 // bf16 or f16, rows of k
+	b       View[uint16]
+	bytes   []uint8 // rows of k
+	weights View[int8]
+}
+
+func newLow(rnd *rand.Rand, f *Format, m, n, k int) *low {
+	l := &low{m: m, n: n, k: k, f: f}
+	row, col := n, 1
+	if rnd.Intn(2) == 0 {
+		row, col = 1, k
+	}
+	l.a, l.bytes = make([]uint16, m*k), make([]uint8, m*k)
+	l.b = View[uint16]{make([]uint16, n*k), row, col}
+	l.weights = View[int8]{make([]int8, n*k), row, col}
+	half := narrow.BF16Of
+	if f.kind == F16 {
+		half = narrow.F16Of
+	}
+	for i := range l.a {
+		l.a[i], l.bytes[i] = half(float32(rnd.NormFloat64())), uint8(rnd.Intn(256))
+	}
+	for i := range l.b.Data {
+		l.b.Data[i], l.weights.Data[i] = half(float32(rnd.NormFloat64())), int8(rnd.Intn(256)-128)
+	}
+	return l
+}
+
+// product packs both operands, with guards behind them.
+func (l *low) product(t *testing.T) Product {
+	t.Helper()
+	left, right := guarded(l.f.LeftLen(l.m, l.k), 1), guarded(l.f.PackedLen(l.k, l.n), 1)
+	var a Matrix
+	if l.f.kind == Int8 {
+		l.f.PackBytes(right, l.weights, l.k, l.n)
+		a = l.f.LeftBytes(left, View[uint8]{l.bytes, l.k, 1}, l.m, l.k)
+	} else {
+		l.f.PackHalves(right, l.b, l.k, l.n)
+		a = l.f.LeftHalves(left, View[uint16]{l.a, l.k, 1}, l.m, l.k)
+	}
+	whole(t, "A", left)
+	whole(t, "B", right)
+	return l.f.Product(l.m, l.n, l.k, a, right)
+}
+
+// multiply computes the product by ranges, and gives C.
+func (l *low) multiply(t *testing.T, rnd *rand.Rand, p Product, blocks Blocks) []float32 {
+	t.Helper()
+	p.Ldc = l.n + rnd.Intn(3)
+	p.C = guarded((l.m-1)*p.Ldc+l.n, rnd.Intn(4))
+	p.Blocks = blocks
+	var x Scratch
+	row := rnd.Intn(l.m + 1)
+	col := min(l.n, rnd.Intn(l.n/l.f.Width()+2)*l.f.Width())
+	for _, r := range []Range{{0, row}, {row, l.m}} {
+		for _, c := range []Range{{0, col}, {col, l.n}} {
+			if err := x.Mul(l.f.level, &p, r, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	whole(t, "C", p.C)
+	c := make([]float32, 0, l.m*l.n)
+	for i := range l.m {
+		c = append(c, p.C[i*p.Ldc:][:l.n]...)
+		for _, gap := range p.C[i*p.Ldc+l.n : min((i+1)*p.Ldc, len(p.C))] {
+			if gap == gap {
+				t.Fatal("written between the rows of C")
+			}
+		}
+	}
+	return c
+}
+
+// value widens an element.
+func (l *low) value(h uint16) float64 {
+	if l.f.kind == F16 {
+		return float64(narrow.F16(h))
+	}
+	return float64(narrow.BF16(h))
+}
+
+// check compares an element with a sum in float64 or in integers.
+func (l *low) check(i, j int, got float32) error {
+	sum, abs, whole := 0.0, 0.0, int32(0)
+	for q := range l.k {
+		at := q*l.b.Row + j*l.b.Col
+		x := l.value(l.a[i*l.k+q]) * l.value(l.b.Data[at])
+		sum, abs = sum+x, abs+math.Abs(x)
+		whole += int32(l.bytes[i*l.k+q]) * int32(l.weights.Data[at])
+	}
+	if l.f.kind == Int8 {
+		if g := int32(math.Float32bits(got)); g != whole {
+			return fmt.Errorf("%d, not %d", g, whole)
+		}
+		return nil
+	}
+	if bound := float64(l.k) * (0x1p-23*abs + 0x1p-125); !(math.Abs(float64(got)-sum) <= bound) {
+		return fmt.Errorf("%g, not %g", got, sum)
+	}
+	return nil
+}
+
+func eachFormat(t *testing.T, f func(t *testing.T, format *Format, rnd *rand.Rand)) {
+	for kind := range kinds {
+		for i, format := range everyFormat(kind) {
+			t.Run(fmt.Sprintf("%s %v %d", format.name, format.level, i), func(t *testing.T) {
+				f(t, format, rand.New(rand.NewSource(int64(i))))
+			})
+		}
+	}
+}
+
+// TestFormats: all heights of tiles, remainders of columns and of pairs and quads,
+// against sums in float64 or in integers.
+func TestFormats(t *testing.T) {
+	eachFormat(t, func(t *testing.T, f *Format, rnd *rand.Rand) {
+		w := f.Width()
+		for m := 1; m <= 2*f.set.rows+1; m++ {
+			for _, n := range []int{1, w - 1, w, w + 1, 2 * w, 3*w + 2, 4*w - 1, 4*w + 1} {
+				l := newLow(rnd, f, m, n, rnd.Intn(23))
+				for at, x := range l.multiply(t, rnd, l.product(t), Default) {
+					if err := l.check(at/n, at%n, x); err != nil {
+						t.Fatalf("%dx%dx%d, element %d: %v", m, n, l.k, at, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestFormatBits: blocks and ranges don't change a bit; halves that are widened
+// give the bits of the product of floats.
+func TestFormatBits(t *testing.T) {
+	eachFormat(t, func(t *testing.T, f *Format, rnd *rand.Rand) {
+		rounds := 60
+		if testing.Short() {
+			rounds = 10
+		}
+		for range rounds {
+			l := newLow(rnd, f, 1+rnd.Intn(40), 1+rnd.Intn(100), rnd.Intn(200))
+			p := l.product(t)
+			first := l.multiply(t, rnd, p, Default)
+			blocks := Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Tall: 1 + rnd.Intn(50)}
+			same(t, "in blocks", first, l.multiply(t, rnd, p, blocks))
+			if f.left == leftFloat {
+				same(t, "of floats", first, l.floats(t))
+			}
+		}
+	})
+}
+
+func same(t *testing.T, what string, a, b []float32) {
+	t.Helper()
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			t.Fatalf("element %d is %g, %s %g", i, a[i], what, b[i])
+		}
+	}
+}
+
+// floats multiplies the widened operands at the format's level.
+func (l *low) floats(t *testing.T) []float32 {
+	t.Helper()
+	a, b, c := make([]float32, len(l.a)), make([]float32, len(l.b.Data)), make([]float32, l.m*l.n)
+	for i, h := range l.a {
+		a[i] = float32(l.value(h))
+	}
+	for i, h := range l.b.Data {
+		b[i] = float32(l.value(h))
+	}
+	p := Product{
+		M: l.m, N: l.n, K: l.k, A: Matrix{a, l.k, 1}, Matrix: Matrix{b, l.b.Row, l.b.Col}, C: c, Ldc: l.n,
+	}
+	var x Scratch
+	if err := x.Mul(l.f.level, &p, Range{0, l.m}, Range{0, l.n}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestLeftFloats: floats are rounded on both sides as they are element by element.
+func TestLeftFloats(t *testing.T) {
+	for _, kind := range []Kind{BF16, F16} {
+		for _, f := range everyFormat(kind) {
+			rnd := rand.New(rand.NewSource(1))
+			m, n, k := 5, 19, 13
+			a, b := fill(rnd, m, k), fill(rnd, k, n)
+			for a.Col != 1 {
+				a = fill(rnd, m, k)
+			}
+			l := newLow(rnd, f, m, n, k)
+			for i := range m * k {
+				l.a[i] = narrow.BF16Of(a.Data[i/k*a.Row+i%k])
+			}
+			for i := range k * n {
+				x := b.Data[i/n*b.Row+i%n*b.Col]
+				l.b.Data[i/n*l.b.Row+i%n*l.b.Col] = map[Kind]func(float32) uint16{BF16: narrow.BF16Of, F16: narrow.F16Of}[kind](x)
+			}
+			left, right := make([]float32, f.LeftLen(m, k)), make([]float32, f.PackedLen(k, n))
+			f.PackFloats(right, b, k, n)
+			want := make([]float32, f.PackedLen(k, n))
+			f.PackHalves(want, l.b, k, n)
+			same(t, "packed after rounding", right, want)
+			rows := f.LeftFloats(left, a, m, k)
+			if kind == F16 {
+				same(t, "given", a.Data, rows.Data)
+				continue
+			}
+			given := f.LeftHalves(make([]float32, f.LeftLen(m, k)), View[uint16]{l.a, k, 1}, m, k)
+			same(t, "rounded before", rows.Data, given.Data)
+		}
+	}
+}
+
+// TestSpecialHalves: nothing is skipped, so that 0·Inf is NaN; what fills up pairs
+// is nothing.
+func TestSpecialHalves(t *testing.T) {
+	inf := narrow.BF16Of(float32(math.Inf(1)))
+	for _, f := range everyFormat(BF16) {
+		l := newLow(rand.New(rand.NewSource(1)), f, 2, f.Width()+1, 3)
+		clear(l.a)
+		for i := range l.b.Data {
+			l.b.Data[i] = inf
+		}
+		l.a[3], l.a[4], l.a[5] = 0x3f80, 0x3f80, 0x3f80
+		c := l.multiply(t, rand.New(rand.NewSource(2)), l.product(t), Default)
+		for j := range l.n {
+			if c[j] == c[j] || !math.IsInf(float64(c[l.n+j]), 1) {
+				t.Fatalf("%s: 0·Inf is %g, 1·Inf is %g", f.name, c[j], c[l.n+j])
+			}
+		}
+	}
+}
+
+// TestInt8: a product of floats by way of bytes, with zero points on both sides,
+// against the dequantized operands.
+func TestInt8(t *testing.T) {
+	rnd := rand.New(rand.NewSource(1))
+	for _, f := range everyFormat(Int8) {
+		for range 20 {
+			l := newLow(rnd, f, 1+rnd.Intn(20), 1+rnd.Intn(80), 1+rnd.Intn(50))
+			zeros := make([]int32, l.n)
+			d := &Dequantize{Level: f.level, To: make([]float32, l.m*l.n), Ld: l.n}
+			for j := range l.n {
+				zeros[j] = rnd.Int31n(9) - 4
+				d.Columns.Scales = append(d.Columns.Scales, rnd.Float32())
+			}
+			for i := range l.m {
+				d.Rows = append(d.Rows, narrow.Row{
+					Scale: rnd.Float32(), Zero: rnd.Int31n(256), Sum: RowSum(l.bytes[i*l.k:][:l.k]),
+				})
+			}
+			d.Columns.Zeros = zeros
+			d.Columns.Sums = ColumnSums(l.weights, l.k, l.n, zeros)
+			p := l.product(t)
+			p.Tail = d
+			var x Scratch
+			if err := x.Mul(f.level, &p, Range{0, l.m}, Range{0, l.n}); err != nil {
+				t.Fatal(err)
+			}
+			for at, got := range d.To {
+				if want := l.dequantized(d, at/l.n, at%l.n); math.Abs(float64(got)-want) > 0x1p-22*math.Abs(want) {
+					t.Fatalf("%s: element %d is %g, not %g", f.name, at, got, want)
+				}
+			}
+		}
+	}
+}
+
+// dequantized is an element computed from dequantized operands, exactly but for the
+// last steps.
+func (l *low) dequantized(d *Dequantize, i, j int) float64 {
+	r, sum := d.Rows[i], 0.0
+	for q := range l.k {
+		a := float64(l.bytes[i*l.k+q]) - float64(r.Zero)
+		sum += a * (float64(l.weights.Data[q*l.weights.Row+j*l.weights.Col]) - float64(d.Columns.Zeros[j]))
+	}
+	return sum * float64(r.Scale) * float64(d.Columns.Scales[j])
+}
+
+// TestColumns: the error of a weight is at most half a step of its column.
+func TestColumns(t *testing.T) {
+	rnd := rand.New(rand.NewSource(1))
+	b := fill(rnd, 30, 7)
+	for i := range 30 {
+		b.Data[i*b.Row+3*b.Col] = 0
+	}
+	b.Data[b.Row] = float32(math.NaN())
+	q, scales := Columns(b, 30, 7)
+	for i := range 30 {
+		for j := range 7 {
+			x, got := b.Data[i*b.Row+j*b.Col], float64(q[i*7+j])*float64(scales[j])
+			if x != x {
+				x = 0
+			}
+			if math.Abs(got-float64(x)) > 0.50001*float64(scales[j]) {
+				t.Errorf("element (%d,%d) of %g is %g, in steps of %g", i, j, x, got, scales[j])
+			}
+		}
+	}
+	if scales[3] != 1 {
+		t.Errorf("a column of zeros has scale %g", scales[3])
+	}
+}
+
+// TestUnsigned: bytes with a sign keep their meaning with a zero point of 128.
+func TestUnsigned(t *testing.T) {
+	dst := make([]uint8, 256)
+	src := make([]int8, 256)
+	for i := range src {
+		src[i] = int8(i - 128)
+	}
+	Unsigned(dst, src)
+	for i, x := range dst {
+		if int(x)-128 != i-128 {
+			t.Errorf("%d becomes %d", src[i], x)
+		}
+	}
+}
+
+// TestLayouts: names are different where layouts are.
+func TestLayouts(t *testing.T) {
+	seen := map[string]string{}
+	for kind := range kinds {
+		for _, level := range isa.Levels() {
+			f := FormatOf(level, kind)
+			what := fmt.Sprint(f.kind, f.deep, f.Width(), f.size())
+			if other, ok := seen[f.Layout()]; ok && other != what {
+				t.Errorf("%s names two layouts: %s and %s", f.Layout(), what, other)
+			}
+			seen[f.Layout()] = what
+		}
+	}
+}
+
+// TestFormatSteady: a steady product allocates nothing.
+func TestFormatSteady(t *testing.T) {
+	for kind := range kinds {
+		f := FormatOf(isa.Best(), kind)
+		l := newLow(rand.New(rand.NewSource(1)), f, 20, 70, 90)
+		p := l.product(t)
+		p.C, p.Ldc = make([]float32, 20*70), 70
+		left := make([]float32, f.LeftLen(20, 90))
+		var x Scratch
+		if n := testing.AllocsPerRun(10, func() {
+			if kind == Int8 {
+				p.A = f.LeftBytes(left, View[uint8]{l.bytes, 90, 1}, 20, 90)
+			} else {
+				p.A = f.LeftHalves(left, View[uint16]{l.a, 90, 1}, 20, 90)
+			}
+			_ = x.Mul(f.level, &p, Range{0, 20}, Range{0, 70})
+		}); n > 0 {
+			t.Errorf("%s: %v allocations", f.name, n)
+		}
+	}
+}

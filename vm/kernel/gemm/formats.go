@@ -1,0 +1,39 @@
+package gemm
+
+import (
+	"strconv"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/narrow"
+)
+
+// formats has those of this processor by kind and level.
+var formats = func() (list [kinds][isa.NEON + 1]*Format) {
+	for _, level := range isa.Levels() {
+		for kind := range kinds {
+			list[kind][level] = choose(level, kind, isa.HasBF16(), isa.HasVNNI())
+		}
+	}
+	return list
+}()
+
+// choose makes the format of a level, with or without its extensions.
+func choose(level isa.Level, kind Kind, bf16, vnni bool) *Format {
+	f := direct(level, bf16, vnni)[kind]
+	if f == nil {
+		f = indirect(level)[kind]
+	}
+	f.level, f.kind = level, kind
+	f.name += "/" + strconv.Itoa(f.set.width)
+	return f
+}
+
+// indirect lists the formats of levels without kernels of their own: panels of two
+// bytes are widened piece by piece, and Go multiplies bytes.
+func indirect(level isa.Level) [kinds]*Format {
+	return [kinds]*Format{
+		BF16: {name: "bf16", set: at(level), deep: 1, widen: narrow.FromBF16},
+		F16:  {name: "f16", set: at(level), deep: 1, widen: narrow.FromF16},
+		Int8: {name: "int8 pairs", set: &portableInt8, deep: 2, left: leftWords},
+	}
+}

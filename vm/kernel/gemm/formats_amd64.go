@@ -1,0 +1,138 @@
+package gemm
+
+import "github.com/npulang/npu/vm/kernel/isa"
+
+// direct lists the formats whose kernels read panels as they are. AVX-512 without
+// products of bf16 widens them, and without those of bytes it does as AVX2.
+func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
+	words := &Format{name: "int8 pairs", set: &int8AVX2, deep: 2, left: leftWords}
+	switch level {
+	case isa.AVX2:
+		list = [kinds]*Format{
+			BF16: {name: "bf16", set: &bf16AVX2, deep: 1},
+			F16:  {name: "f16", set: &f16AVX2, deep: 1},
+			Int8: words,
+		}
+	case isa.AVX512:
+		list = [kinds]*Format{
+			BF16: {name: "bf16", set: &bf16AVX512, deep: 1},
+			F16:  {name: "f16", set: &f16AVX512, deep: 1},
+			Int8: words,
+		}
+	}
+	if bf16 && level == isa.AVX512 {
+		list[BF16] = &Format{name: "bf16 pairs", set: &bf16Pairs, deep: 2, left: leftPair}
+	}
+	if vnni && level == isa.AVX512 {
+		list[Int8] = &Format{name: "int8 quads", set: &int8Quads, deep: 4, left: leftQuad}
+	}
+	return list
+}
+
+var bf16AVX2 = kernels{
+	rows: 6, width: 16,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1: {1: tile1x1BF16AVX2, 4: tile1x4BF16AVX2},
+		2: {1: tile2x1BF16AVX2, 2: tile2x2BF16AVX2},
+		3: {1: tile3x1BF16AVX2, 2: tile3x2BF16AVX2},
+		4: {1: tile4x1BF16AVX2},
+		5: {1: tile5x1BF16AVX2},
+		6: {1: tile6x1BF16AVX2},
+	},
+}
+
+var bf16AVX512 = kernels{
+	rows: 12, width: 32,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1:  {1: tile1x1BF16AVX512, 4: tile1x4BF16AVX512},
+		2:  {1: tile2x1BF16AVX512, 2: tile2x2BF16AVX512},
+		3:  {1: tile3x1BF16AVX512, 2: tile3x2BF16AVX512},
+		4:  {1: tile4x1BF16AVX512},
+		5:  {1: tile5x1BF16AVX512},
+		6:  {1: tile6x1BF16AVX512},
+		7:  {1: tile7x1BF16AVX512},
+		8:  {1: tile8x1BF16AVX512},
+		9:  {1: tile9x1BF16AVX512},
+		10: {1: tile10x1BF16AVX512},
+		11: {1: tile11x1BF16AVX512},
+		12: {1: tile12x1BF16AVX512},
+	},
+}
+
+var f16AVX2 = kernels{
+	rows: 6, width: 16,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1: {1: tile1x1F16AVX2, 4: tile1x4F16AVX2},
+		2: {1: tile2x1F16AVX2, 2: tile2x2F16AVX2},
+		3: {1: tile3x1F16AVX2, 2: tile3x2F16AVX2},
+		4: {1: tile4x1F16AVX2},
+		5: {1: tile5x1F16AVX2},
+		6: {1: tile6x1F16AVX2},
+	},
+}
+
+var f16AVX512 = kernels{
+	rows: 12, width: 32,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1:  {1: tile1x1F16AVX512, 4: tile1x4F16AVX512},
+		2:  {1: tile2x1F16AVX512, 2: tile2x2F16AVX512},
+		3:  {1: tile3x1F16AVX512, 2: tile3x2F16AVX512},
+		4:  {1: tile4x1F16AVX512},
+		5:  {1: tile5x1F16AVX512},
+		6:  {1: tile6x1F16AVX512},
+		7:  {1: tile7x1F16AVX512},
+		8:  {1: tile8x1F16AVX512},
+		9:  {1: tile9x1F16AVX512},
+		10: {1: tile10x1F16AVX512},
+		11: {1: tile11x1F16AVX512},
+		12: {1: tile12x1F16AVX512},
+	},
+}
+
+var bf16Pairs = kernels{
+	rows: 12, width: 32,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1:  {1: tile1x1PairsAVX512, 4: tile1x4PairsAVX512},
+		2:  {1: tile2x1PairsAVX512, 2: tile2x2PairsAVX512},
+		3:  {1: tile3x1PairsAVX512, 2: tile3x2PairsAVX512},
+		4:  {1: tile4x1PairsAVX512},
+		5:  {1: tile5x1PairsAVX512},
+		6:  {1: tile6x1PairsAVX512},
+		7:  {1: tile7x1PairsAVX512},
+		8:  {1: tile8x1PairsAVX512},
+		9:  {1: tile9x1PairsAVX512},
+		10: {1: tile10x1PairsAVX512},
+		11: {1: tile11x1PairsAVX512},
+		12: {1: tile12x1PairsAVX512},
+	},
+}
+
+var int8AVX2 = kernels{
+	rows: 6, width: 16,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1: {1: tile1x1Int8AVX2, 4: tile1x4Int8AVX2},
+		2: {1: tile2x1Int8AVX2, 2: tile2x2Int8AVX2},
+		3: {1: tile3x1Int8AVX2},
+		4: {1: tile4x1Int8AVX2},
+		5: {1: tile5x1Int8AVX2},
+		6: {1: tile6x1Int8AVX2},
+	},
+}
+
+var int8Quads = kernels{
+	rows: 12, width: 32,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1:  {1: tile1x1QuadsAVX512, 4: tile1x4QuadsAVX512},
+		2:  {1: tile2x1QuadsAVX512, 2: tile2x2QuadsAVX512},
+		3:  {1: tile3x1QuadsAVX512, 2: tile3x2QuadsAVX512},
+		4:  {1: tile4x1QuadsAVX512},
+		5:  {1: tile5x1QuadsAVX512},
+		6:  {1: tile6x1QuadsAVX512},
+		7:  {1: tile7x1QuadsAVX512},
+		8:  {1: tile8x1QuadsAVX512},
+		9:  {1: tile9x1QuadsAVX512},
+		10: {1: tile10x1QuadsAVX512},
+		11: {1: tile11x1QuadsAVX512},
+		12: {1: tile12x1QuadsAVX512},
+	},
+}
