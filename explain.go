@@ -34,8 +34,9 @@ type KernelTask struct {
 	Why    string   `json:"why"`  // what the kernels that were asked before said
 	Parts  int      `json:"parts"`
 
-	Times     float64 `json:"times"` // how often it ran, a run
-	Ms        float64 `json:"ms"`    // of the wall clock, a run, all times together
+	Times     float64 `json:"times"`    // how often it ran, a run
+	Ms        float64 `json:"ms"`       // of the wall clock, a run, all times together
+	LeastMs   float64 `json:"least_ms"` // of one time; rates and the share of the limit are by this
 	RunShare  float64 `json:"run_share"`
 	Flops     int64   `json:"flops"` // of one time
 	Bytes     int64   `json:"bytes"` // of arguments and results of one time
@@ -43,7 +44,7 @@ type KernelTask struct {
 	GBytes    float64 `json:"gbytes"`
 	Limit     string  `json:"limit"`       // what bounds it: compute or memory; empty: it did not run
 	LimitRate float64 `json:"limit_rate"`  // GFLOP/s, or GB/s of a copy of as many bytes
-	Share     float64 `json:"limit_share"` // of the least time that the limit allows, in the time that it took
+	Share     float64 `json:"limit_share"` // of the least time that the limit allows, in the least time that it took
 }
 
 // ExplainKernels runs a program and tells of each of its tasks. The inputs are those
@@ -103,7 +104,8 @@ func (r *KernelReport) task(t *vm.Task, l *limits) KernelTask {
 	if t.Times == 0 || t.Flops+t.Bytes == 0 {
 		return k
 	}
-	each := ms(t.Took) / float64(t.Times)
+	each := ms(t.Least)
+	k.LeastMs = each
 	k.GFlops, k.GBytes = rate(float64(t.Flops), each), rate(float64(t.Bytes), each)
 	compute, memory := 0.0, float64(t.Bytes)/1e6/l.copy(t.Bytes)
 	if peak := l.peakOf(t.DType); peak > 0 {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The files of a network, in a folder of its own.
@@ -20,7 +21,7 @@ const (
 )
 
 // layout changes when what is written does, so that older files are made anew.
-const layout = "1"
+const layout = "2"
 
 // prepare makes the files of a network, unless they are there.
 func (n *network) prepare(cache string) (folder string, err error) {
@@ -35,7 +36,10 @@ func (n *network) prepare(cache string) (folder string, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", err
 	}
-	script := "import \"nn\"\n\nweights \"" + weightsFile + "\"\n\n" + n.script
+	script := "weights \"" + weightsFile + "\"\n\n" + n.script
+	if strings.Contains(n.script, "nn.") {
+		script = "import \"nn\"\n\n" + script
+	}
 	files := []struct {
 		name  string
 		write func(path string) error

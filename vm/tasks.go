@@ -33,12 +33,26 @@ type Task struct {
 	// What Watch counted.
 	Times int64
 	Took  time.Duration // together
+	Least time.Duration // of one time
 }
 
 // A watch counts how often each step of a machine ran, and how long that took.
 type watch struct{ steps []counter }
 
-type counter struct{ times, nanos atomic.Int64 }
+type counter struct{ times, nanos, least atomic.Int64 }
+
+// add counts one time.
+func (c *counter) add(took time.Duration) {
+	nanos := max(int64(took), 1) // a clock may be coarse
+	c.times.Add(1)
+	c.nanos.Add(nanos)
+	for {
+		least := c.least.Load()
+		if least != 0 && least <= nanos || c.least.CompareAndSwap(least, nanos) {
+			return
+		}
+	}
+}
 
 // Watch begins to count anew how often each task runs and how long it takes, in
 // runs that begin from now on; without on, it ends that. Runs take longer by some
@@ -55,9 +69,7 @@ func (m *Machine) Watch(on bool) {
 func (s *stream) watched(st *step) error {
 	begin := time.Now()
 	err := s.step(st)
-	c := &s.f.watch.steps[st.number]
-	c.times.Add(1)
-	c.nanos.Add(int64(time.Since(begin)))
+	s.f.watch.steps[st.number].add(time.Since(begin))
 	return err
 }
 
@@ -104,7 +116,7 @@ func (l *lister) add(name string, st *step) {
 	}
 	if l.w != nil {
 		c := &l.w.steps[st.number]
-		t.Times, t.Took = c.times.Load(), time.Duration(c.nanos.Load())
+		t.Times, t.Took, t.Least = c.times.Load(), time.Duration(c.nanos.Load()), time.Duration(c.least.Load())
 	}
 	l.tasks = append(l.tasks, t)
 	if st.task != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lower"
@@ -74,7 +75,7 @@ func checkTasks(t *testing.T, tasks []vm.Task) {
 			continue
 		}
 		leaves[name] += task.Times
-		if task.DType != "f32" || task.Flops <= 0 || task.Bytes <= 0 || !strings.Contains(task.Types, " -> f32[4,8]") || task.Took <= 0 {
+		if task.DType != "f32" || task.Flops <= 0 || task.Bytes <= 0 || !strings.Contains(task.Types, " -> f32[4,8]") || task.Least <= 0 || task.Took < task.Least*time.Duration(task.Times) {
 			t.Errorf("%s: %+v", name, task)
 		}
 	}
