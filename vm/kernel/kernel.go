@@ -75,6 +75,7 @@ func init() {
 		moves,
 		indexes,
 		orders,
+		cumulates,
 		stripRow,
 		plainRow,
 		productRow,
