@@ -27,6 +27,9 @@ var (
 // doubling.
 const fillFrom = 12
 
+// sizeOf is a constant of each loop.
+func sizeOf[E word]() int { return int(unsafe.Sizeof(*new(E))) }
+
 func at[E word](p unsafe.Pointer, off int) *E { return (*E)(unsafe.Add(p, off)) }
 
 func bytesAt(p unsafe.Pointer, off, n int) []byte {
@@ -58,28 +61,37 @@ func fillLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
 
 // reverseLoop writes forward what it reads backward, four at a time.
 func reverseLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	size := sizeOf[E]()
 	for i := range rows {
 		to, from := i*l.rows.to, i*l.rows.from
 		k := 0
 		for ; k+4 <= n; k += 4 {
-			a, b, c, e := *at[E](s, from), *at[E](s, from-l.size), *at[E](s, from-2*l.size), *at[E](s, from-3*l.size)
-			*at[E](d, to), *at[E](d, to+l.size), *at[E](d, to+2*l.size), *at[E](d, to+3*l.size) = a, b, c, e
-			to, from = to+4*l.size, from-4*l.size
+			a, b, c, e := *at[E](s, from), *at[E](s, from-size), *at[E](s, from-2*size), *at[E](s, from-3*size)
+			*at[E](d, to), *at[E](d, to+size), *at[E](d, to+2*size), *at[E](d, to+3*size) = a, b, c, e
+			to, from = to+4*size, from-4*size
 		}
 		for ; k < n; k++ {
 			*at[E](d, to) = *at[E](s, from)
-			to, from = to+l.size, from-l.size
+			to, from = to+size, from-size
 		}
 	}
 }
 
 // spreadLoop reads each element once and writes it n times.
 func spreadLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	size, step := sizeOf[E](), l.rows.to
+	if n == 2 {
+		for i := range rows {
+			v, to := *at[E](s, i*size), i*step
+			*at[E](d, to), *at[E](d, to+size) = v, v
+		}
+		return
+	}
 	for i := range rows {
-		v, to := *at[E](s, i*l.size), i*l.rows.to
+		v, to := *at[E](s, i*size), i*step
 		for range n {
 			*at[E](d, to) = v
-			to += l.size
+			to += size
 		}
 	}
 }

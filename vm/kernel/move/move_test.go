@@ -213,6 +213,8 @@ func TestLarge(t *testing.T) {
 			{[]int{60, 12, 7, 40}, []int{3, 1, 0, 2}},
 			{[]int{300000}, []int{0}},
 			{[]int{2, 150000}, []int{0, 1}},
+			{[]int{300, 2048}, []int{1, 0}}, // rows that share places of the cache
+			{[]int{310, 512}, []int{1, 0}},
 		} {
 			for _, size := range elementSizes {
 				from := permuted(move.Dense(c.shape), c.perm)

@@ -31,3 +31,8 @@ func tiles64AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)
 //
 //go:noescape
 func prefetchRows(p *byte, step uintptr, n int)
+
+// lines2AVX2 copies n rows of 128 bytes, which lie toRow and fromRow bytes apart.
+//
+//go:noescape
+func lines2AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)

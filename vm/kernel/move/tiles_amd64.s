@@ -307,3 +307,28 @@ line:
 	DECQ       DX
 	JNZ        line
 	RET
+
+// func lines2AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)
+// Requires: AVX
+TEXT ·lines2AVX2(SB), $0-40
+	MOVQ d+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ toRow+16(FP), DX
+	MOVQ fromRow+24(FP), BX
+	MOVQ n+32(FP), SI
+
+row:
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	VMOVDQU 64(CX), Y2
+	VMOVDQU 96(CX), Y3
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	ADDQ    BX, CX
+	ADDQ    DX, AX
+	DECQ    SI
+	JNZ     row
+	VZEROUPPER
+	RET

@@ -9,8 +9,8 @@ var tilings = map[isa.Level][5]tiling{
 }
 
 var tilesAVX2 = [5]tiling{
-	{16, 16, tiles8AVX2, prefetchRows},
-	{8, 16, tiles16AVX2, prefetchRows},
-	{8, 8, tiles32AVX2, prefetchRows},
-	{4, 4, tiles64AVX2, prefetchRows},
+	{16, 16, tiles8AVX2, prefetchRows, lines2AVX2},
+	{8, 16, tiles16AVX2, prefetchRows, lines2AVX2},
+	{8, 8, tiles32AVX2, prefetchRows, lines2AVX2},
+	{4, 4, tiles64AVX2, prefetchRows, lines2AVX2},
 }

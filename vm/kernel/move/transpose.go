@@ -16,6 +16,8 @@ type tiling struct {
 	// prefetch asks for n lines that lie step bytes behind each other; nil: there is
 	// no need to.
 	prefetch func(p *byte, step uintptr, n int)
+	// lines copies n rows of blockEdge bytes; nil: blocks are read where they lie.
+	lines func(d, s *byte, toRow, fromRow uintptr, n int)
 }
 
 // blockEdge is the side of a block of tiles, in bytes: two lines of a cache.
@@ -43,15 +45,40 @@ func transposeLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
 		transposeFew[E](d, s, l, rows, n)
 		return
 	}
+	if t.lines != nil && l.row.from%alias == 0 && l.large() {
+		var buf [blockEdge * pitch]byte
+		t.blocks(d, s, l, rows, n, buf[:])
+		return
+	}
+	t.blocks(d, s, l, rows, n, nil)
+}
+
+// Rows of the source that lie a multiple of alias bytes apart share the places of
+// the first-level cache: of a block of them each line would be fetched again for
+// every tile. So it is copied first, to rows of pitch bytes.
+const alias, pitch = 2048, blockEdge + 32
+
+// large reports whether a leaf is more than the second-level cache holds.
+func (l *leaf) large() bool { return l.rows.n*l.row.n*l.size >= prefetchFrom }
+
+// blocks goes through a leaf by blocks; those that are full are copied to buf first,
+// if there is one.
+func (t *tiling) blocks(d, s unsafe.Pointer, l *leaf, rows, n int, buf []byte) {
 	side := max(blockEdge/l.size, t.cols)
-	large := t.prefetch != nil && l.rows.n*l.row.n*l.size >= prefetchFrom
+	ahead := t.prefetch != nil && l.large()
+	near := leaf{size: l.size, rows: l.rows, row: axis{side, l.size, pitch}}
 	for i := 0; i < rows; i += side {
 		last := min(i+side, rows)
 		for k := 0; k < n; k += side {
-			if next := k + side; large && next < n {
+			if next := k + side; ahead && next < n {
 				t.ask(d, l, i, last, next, min(next+side, n))
 			}
-			t.block(d, s, l, i, last, k, min(k+side, n))
+			if buf == nil || last-i < side || k+side > n {
+				t.block(d, s, l, i, last, k, min(k+side, n))
+				continue
+			}
+			t.lines(&buf[0], at[byte](s, i*l.size+k*l.row.from), pitch, uintptr(l.row.from), side)
+			t.block(unsafe.Add(d, i*l.rows.to+k*l.size), unsafe.Pointer(&buf[0]), &near, 0, side, 0, side)
 		}
 	}
 }
@@ -83,33 +110,59 @@ func (t *tiling) tiles(d, s unsafe.Pointer, l *leaf, row, col, n int) {
 	t.run(at[byte](d, row*l.rows.to+col*l.size), at[byte](s, row*l.size+col*l.row.from), uintptr(l.rows.to), uintptr(l.row.from), n)
 }
 
-// transposeFew goes along the longer side, by pieces that stay in the cache, four
-// rows or columns at a time.
+// transposeFew goes along the longer side by lanes, a few rows or columns at a time,
+// and by pieces that stay in the cache.
 func transposeFew[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
+	w := lanes{count: n, to: l.size, from: l.row.from, toLane: l.rows.to, fromLane: l.size}
+	across := rows
+	if n < rows {
+		w = lanes{count: rows, to: l.rows.to, from: l.size, toLane: l.size, fromLane: l.row.from}
+		across = n
+	}
 	const piece = 64
-	for k := 0; k < n; k += piece {
-		last := min(k+piece, n)
-		i := 0
-		for ; i+4 <= rows; i += 4 {
-			four[E](d, s, l, i, k, last)
-		}
-		for ; i < rows; i++ {
-			to, from := i*l.rows.to+k*l.size, i*l.size+k*l.row.from
-			for range last - k {
-				*at[E](d, to) = *at[E](s, from)
-				to, from = to+l.size, from+l.row.from
-			}
+	for first := 0; first < w.count; first += piece {
+		part := w
+		part.count = min(piece, w.count-first)
+		d, s := unsafe.Add(d, first*w.to), unsafe.Add(s, first*w.from)
+		for k := 0; k < across; k += 4 {
+			laneLoop[E](unsafe.Add(d, k*w.toLane), unsafe.Add(s, k*w.fromLane), &part, across-k)
 		}
 	}
 }
 
-// four transposes a piece of four rows of the destination.
-func four[E word](d, s unsafe.Pointer, l *leaf, row, k, last int) {
-	size, next := l.size, l.rows.to
-	to, from := row*next+k*size, row*size+k*l.row.from
-	for range last - k {
-		a, b, c, e := *at[E](s, from), *at[E](s, from+size), *at[E](s, from+2*size), *at[E](s, from+3*size)
-		*at[E](d, to), *at[E](d, to+next), *at[E](d, to+2*next), *at[E](d, to+3*next) = a, b, c, e
-		to, from = to+size, from+l.row.from
+// Lanes are walked side by side: count elements of each, to and from bytes apart;
+// the lanes are toLane and fromLane bytes apart.
+type lanes struct{ count, to, from, toLane, fromLane int }
+
+// laneLoop copies up to four lanes. Steps are kept apart from w, of which the
+// compiler must suppose that stores change it.
+func laneLoop[E word](d, s unsafe.Pointer, w *lanes, n int) {
+	count, to, from, d1, s1 := w.count, w.to, w.from, w.toLane, w.fromLane
+	i, j := 0, 0
+	switch n {
+	case 1:
+		for range count {
+			*at[E](d, i) = *at[E](s, j)
+			i, j = i+to, j+from
+		}
+	case 2:
+		for range count {
+			*at[E](d, i), *at[E](d, i+d1) = *at[E](s, j), *at[E](s, j+s1)
+			i, j = i+to, j+from
+		}
+	case 3:
+		d2, s2 := 2*d1, 2*s1
+		for range count {
+			a, b, c := *at[E](s, j), *at[E](s, j+s1), *at[E](s, j+s2)
+			*at[E](d, i), *at[E](d, i+d1), *at[E](d, i+d2) = a, b, c
+			i, j = i+to, j+from
+		}
+	default:
+		d2, d3, s2, s3 := 2*d1, 3*d1, 2*s1, 3*s1
+		for range count {
+			a, b, c, e := *at[E](s, j), *at[E](s, j+s1), *at[E](s, j+s2), *at[E](s, j+s3)
+			*at[E](d, i), *at[E](d, i+d1), *at[E](d, i+d2), *at[E](d, i+d3) = a, b, c, e
+			i, j = i+to, j+from
+		}
 	}
 }

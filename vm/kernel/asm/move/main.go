@@ -26,6 +26,33 @@ func tiles(c *Context) {
 		t.write()
 	}
 	prefetch(c)
+	lines(c)
+}
+
+// lines writes the function that copies rows of two lines.
+func lines(c *Context) {
+	c.Function("lines2AVX2")
+	c.Pragma("noescape")
+	c.SignatureExpr("func(d, s *byte, toRow, fromRow uintptr, n int)")
+	c.Doc("lines2AVX2 copies n rows of 128 bytes, which lie toRow and fromRow bytes apart.")
+	d, s := c.Load(c.Param("d"), c.GP64()), c.Load(c.Param("s"), c.GP64())
+	to, from := c.Load(c.Param("toRow"), c.GP64()), c.Load(c.Param("fromRow"), c.GP64())
+	n := c.Load(c.Param("n"), c.GP64())
+	c.Label("row")
+	var r [4]reg.VecVirtual
+	for i := range r {
+		r[i] = c.YMM()
+		c.VMOVDQU(Mem{Base: s, Disp: 32 * i}, r[i])
+	}
+	for i := range r {
+		c.VMOVDQU(r[i], Mem{Base: d, Disp: 32 * i})
+	}
+	c.ADDQ(from, s)
+	c.ADDQ(to, d)
+	c.DECQ(n)
+	c.JNZ(LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
 }
 
 // prefetch writes the function that asks for lines before they are written.
