@@ -17,7 +17,8 @@ type Block struct {
 	Ldc     int
 	A       Matrix
 	B       Panels
-	Add     bool // C += A·B
+	Add     bool      // C += A·B
+	Next    []float32 // what the next block begins to read B at, if not behind this one's last panel
 }
 
 // Run computes the block, in tiles, panel by panel. Every element is the sum of its
@@ -40,6 +41,9 @@ func (x *Scratch) run(k *kernels, b *Block) {
 		// The tiles of a panel ask for the panel behind it: the first four or eight
 		// of them cover it.
 		t.next, t.hop = panel+uintptr(group*t.panel), lineBytes
+		if n+group*k.width >= b.N && b.Next != nil {
+			t.next = address(b.Next)
+		}
 		row := 0
 		for i := range tiles {
 			height := low

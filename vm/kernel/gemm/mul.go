@@ -146,7 +146,7 @@ func (m *mul) column(band, cols Range, high int) {
 			at := c[(lo-band.Lo)*ldc:]
 			m.x.run(m.set, &Block{
 				M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0,
-				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b,
+				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b, Next: m.next(ks, cols),
 			})
 			if ks.Hi == m.p.K && m.p.Tail != nil {
 				m.p.Tail.Block(lo, cols.Lo, rows.len(), cols.len(), at, ldc)
@@ -185,31 +185,52 @@ func (m *mul) panels(ks, cols Range) Panels {
 	return PackedPanels(m.level, b, ks.len())
 }
 
-// left is a piece of A: in place, or a copy where its rows would be in each other's
-// way.
-func (m *mul) left(rows, ks, cols Range) Matrix {
-	a := m.p.A.From(rows.Lo, ks.Lo)
-	if !m.copies(rows, ks, cols) {
-		return a
+// next is where B goes on behind a piece of it.
+func (m *mul) next(ks, cols Range) []float32 {
+	switch {
+	case m.b != given:
+		return nil
+	case ks.Hi < m.p.K:
+		return m.p.Panels.From(cols.Lo/m.set.width, ks.Hi).Data
 	}
-	want := corner{rows.Lo, ks.Lo, rows.len(), ks.len()}
+	return m.p.Panels.From(ceil(cols.Hi, m.set.width), 0).Data
+}
+
+func ceil(n, unit int) int { return (n + unit - 1) / unit }
+
+// left is a piece of A: in place, or of a copy where its rows would be in each
+// other's way. The copy has all of k, if that is not too much, so that it is made once
+// for all columns.
+func (m *mul) left(rows, ks, cols Range) Matrix {
+	if !m.copies(rows, ks, cols) {
+		return m.p.A.From(rows.Lo, ks.Lo)
+	}
+	of := ks
+	if rows.len()*m.p.K <= mostCopied {
+		of = Range{0, m.p.K}
+	}
+	a := m.p.A.From(rows.Lo, of.Lo)
+	want := corner{rows.Lo, of.Lo, rows.len(), of.len()}
 	fresh := m.copied != want
 	m.copied = want
 	if a.Row == 1 && a.Col != 1 { // columns in one piece stay columns
 		ld := unlike(rows.len())
-		to := Matrix{floats(&m.x.a, ks.len()*ld), 1, ld}
+		to := Matrix{floats(&m.x.a, of.len()*ld), 1, ld}
 		if fresh {
-			copyLines(to.Data, ld, a.Data, a.Col, ks.len(), rows.len())
+			copyLines(to.Data, ld, a.Data, a.Col, of.len(), rows.len())
 		}
-		return to
+		return to.From(0, ks.Lo-of.Lo)
 	}
-	ld := unlike(ks.len())
+	ld := unlike(of.len())
 	to := Matrix{floats(&m.x.a, rows.len()*ld), ld, 1}
 	if fresh {
-		copyRows(to, a, rows.len(), ks.len())
+		copyRows(to, a, rows.len(), of.len())
 	}
-	return to
+	return to.From(0, ks.Lo-of.Lo)
 }
+
+// mostCopied is how many floats of A are copied at a time: 2 MB.
+const mostCopied = 1 << 19
 
 // copies reports whether a piece of A is worth a copy: it costs about as much as
 // half a panel of products, and rows whose distance is near a multiple of 2 KB share
