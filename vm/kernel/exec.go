@@ -28,6 +28,7 @@ type Exec struct {
 	conv    conv.Work   // of convolutions
 	more    []*tensor.T // inputs of the task under way, and constants of its kernel behind them
 	norm    norm.Scratch
+	layout  norm.Layout // of the rows under way
 	attn    attn.Scratch
 	attends attn.Args   // what the attention under way reads and writes
 	floats  [][]float32 // arguments of the kernel under way

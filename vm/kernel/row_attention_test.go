@@ -96,6 +96,11 @@ func holds(t *testing.T, row, text string) {
 				t.Fatalf("%s of %s: result %d: %v", k.Name, text, i, d)
 			}
 		}
+		for i, v := range oneByOne(t, b, &o, in) {
+			if !tensor.BitEqual(whole[i], v) {
+				t.Fatalf("%s of %s: result %d has other bits than operator by operator: %v", k.Name, text, i, tensor.Compare(whole[i], v, 0))
+			}
+		}
 		parts, out := k.Parts(3), garbageOf(types)
 		for i := parts - 1; i >= 0; i-- {
 			if err := k.Do(&x, i, parts, out, in); err != nil {
@@ -111,6 +116,40 @@ func holds(t *testing.T, row, text string) {
 			t.Errorf("%s of %s makes %v pieces of memory", k.Name, text, n)
 		}
 	}
+}
+
+// oneByOne runs the operators of a body by themselves.
+func oneByOne(t *testing.T, b *kernel.Body, o *kernel.Options, in []*tensor.T) []*tensor.T {
+	t.Helper()
+	values := map[int]*tensor.T{}
+	for i, v := range in {
+		values[i] = v
+	}
+	var x kernel.Exec
+	for _, op := range b.Ops {
+		if op.Call == nil {
+			values[op.First] = &tensor.T{DType: op.As.DType, Shape: op.As.Ints(), Data: values[op.Args[0]].Data}
+			continue
+		}
+		var args []*tensor.T
+		for _, a := range op.Args {
+			if a != kernel.Absent {
+				args = append(args, values[a])
+			}
+		}
+		out := garbageOf(op.Call.Out)
+		if err := kernel.Prepare(kernel.Single(op.Call, nil, kernel.Absent), o).Do(&x, 0, 1, out, args); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range out {
+			values[op.First+i] = v
+		}
+	}
+	var results []*tensor.T
+	for _, v := range b.Out {
+		results = append(results, values[v])
+	}
+	return results
 }
 
 // why is what the row of a name says about a body.
@@ -159,5 +198,56 @@ func TestAttentionRegions(t *testing.T) {
 `,
 	} {
 		holds(t, "attention/f32", text)
+	}
+}
+
+// TestRowsRegions: norms and reductions with what is element-wise around them.
+func TestRowsRegions(t *testing.T) {
+	for i, text := range []string{
+		`func @f(%x: f32[2,37,384], %r: f32[2,37,384], %w: f32[384], %b: f32[384]) -> (out: f32[2,37,384]) {
+  %0 = add %x, %r : f32[2,37,384]
+  %1 = layernorm %0, %w, %b : f32[2,37,384]
+  return %1
+}
+`,
+		`func @f(%x: f32[2,37,48], %r: f32[37,48], %w: f32[48]) -> (s: f32[2,37,48], out: f32[2,37,48]) {
+  %0 = add %x, %r : f32[2,37,48]
+  %1 = rmsnorm %0, %w : f32[2,37,48]
+  return %0, %1
+}
+`,
+		`func @f(%x: f32[3,5,7,11], %m: f32[3,1,1,11], %s: f32[], %g: f32[5,1,1]) -> (out: f32[3,5,7,11]) {
+  %0 = mul %x, %s : f32[3,5,7,11]
+  %1 = add %0, %m : f32[3,5,7,11]
+  %2 = softmax %1 : f32[3,5,7,11]
+  %3 = mul %2, %g : f32[3,5,7,11]
+  return %3
+}
+`,
+		`func @f(%x: f32[300,20]) -> (out: f32[300,20]) {
+  %0 = log_softmax %x : f32[300,20]
+  %1 = neg %0 : f32[300,20]
+  return %1
+}
+`,
+		`func @f(%x: f32[6,50,4], %m: f32[6,1,1]) -> (out: f32[6]) {
+  %0 = sub %x, %m : f32[6,50,4]
+  %1 = mul %0, %0 : f32[6,50,4]
+  %2 = mean %1 {axis=[1,2]} : f32[6]
+  return %2
+}
+`,
+		`func @f(%x: f32[900,5], %y: f32[900,5]) -> (out: i64[900,1]) {
+  %0 = mul %x, %y : f32[900,5]
+  %1 = argmax %0 {axis=1, keepdims=true} : i64[900,1]
+  return %1
+}
+`,
+	} {
+		row := "norm/f32"
+		if i >= 4 {
+			row = "reduce/f32"
+		}
+		holds(t, row, text)
 	}
 }

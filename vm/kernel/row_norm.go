@@ -17,58 +17,76 @@ const normWithin = 1e-6
 // A normCall is one operator as package norm computes it: by units.
 type normCall struct {
 	units int
-	run   func(x *norm.Scratch, level isa.Level, lo, hi int, dst []float32, in [][]float32)
-}
-
-// normCalls has the operators. Each is called with one on f32, and says what it does
-// not take.
-var normCalls = map[string]func(c *ir.Call) (n normCall, why string){
-	"softmax": alongAxis(func(s norm.Space, _ *ir.Call) normFunc {
-		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
-			x.Softmax(l, s, lo, hi, dst, in[0])
-		}
-	}),
-	"log_softmax": alongAxis(func(s norm.Space, _ *ir.Call) normFunc {
-		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
-			x.LogSoftmax(l, s, lo, hi, dst, in[0])
-		}
-	}),
-	"l2_normalize": alongAxis(func(s norm.Space, c *ir.Call) normFunc {
-		eps := c.Float("eps")
-		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
-			x.L2Normalize(l, s, lo, hi, dst, in[0], eps)
-		}
-	}),
-	"layernorm": func(c *ir.Call) (normCall, string) {
-		shape := c.In[0].Ints()
-		s, ok := neighbours(shape, c.Ints("axis"))
-		if !ok {
-			return normCall{}, "its axes do not lie side by side"
-		}
-		return layerNorm(s, c.Float("eps"), (*norm.Scratch).LayerNorm), ""
-	},
-	"rmsnorm": func(c *ir.Call) (normCall, string) {
-		s, _ := neighbours(c.In[0].Ints(), []int64{-1})
-		return layerNorm(s, c.Float("eps"), (*norm.Scratch).RMSNorm), ""
-	},
-	"batchnorm":    batchNorm,
-	"instancenorm": func(c *ir.Call) (normCall, string) { return groupNorm(c, c.In[0].Ints()[1]), "" },
-	"groupnorm":    func(c *ir.Call) (normCall, string) { return groupNorm(c, int(c.Int("groups"))), "" },
+	run   normFunc
 }
 
 type normFunc = func(x *norm.Scratch, level isa.Level, lo, hi int, dst []float32, in [][]float32)
 
-func alongAxis(f func(norm.Space, *ir.Call) normFunc) func(*ir.Call) (normCall, string) {
-	return func(c *ir.Call) (normCall, string) {
-		s, _ := neighbours(c.In[0].Ints(), []int64{c.Int("axis")})
-		return normCall{s.Units(), f(s, c)}, ""
-	}
+// rowNorms has the operators along axes that lie side by side: which those are, and
+// the call on f32 for a space.
+var rowNorms = map[string]struct {
+	space func(c *ir.Call) (s norm.Space, ok bool)
+	bind  func(s norm.Space, c *ir.Call) normFunc
+}{
+	"softmax": {alongAxis, func(s norm.Space, _ *ir.Call) normFunc {
+		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
+			x.Softmax(l, s, lo, hi, dst, in[0])
+		}
+	}},
+	"log_softmax": {alongAxis, func(s norm.Space, _ *ir.Call) normFunc {
+		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
+			x.LogSoftmax(l, s, lo, hi, dst, in[0])
+		}
+	}},
+	"l2_normalize": {alongAxis, func(s norm.Space, c *ir.Call) normFunc {
+		eps := c.Float("eps")
+		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
+			x.L2Normalize(l, s, lo, hi, dst, in[0], eps)
+		}
+	}},
+	"layernorm": {alongAxes, func(s norm.Space, c *ir.Call) normFunc {
+		eps := c.Float("eps")
+		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
+			x.LayerNorm(l, s, lo, hi, dst, in[0], affineOf(in), eps)
+		}
+	}},
+	"rmsnorm": {alongLast, func(s norm.Space, c *ir.Call) normFunc {
+		eps := c.Float("eps")
+		return func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
+			x.RMSNorm(l, s, lo, hi, dst, in[0], affineOf(in), eps)
+		}
+	}},
 }
 
-func layerNorm(s norm.Space, eps float64, f func(*norm.Scratch, isa.Level, norm.Space, int, int, []float32, []float32, norm.Affine, float64)) normCall {
-	return normCall{s.Units(), func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
-		f(x, l, s, lo, hi, dst, in[0], affineOf(in), eps)
-	}}
+func alongAxis(c *ir.Call) (norm.Space, bool) {
+	return neighbours(c.In[0].Ints(), []int64{c.Int("axis")})
+}
+
+func alongAxes(c *ir.Call) (norm.Space, bool) { return neighbours(c.In[0].Ints(), c.Ints("axis")) }
+
+func alongLast(c *ir.Call) (norm.Space, bool) { return neighbours(c.In[0].Ints(), []int64{-1}) }
+
+// channelNorms has the operators on channels.
+var channelNorms = map[string]func(c *ir.Call) normCall{
+	"batchnorm":    batchNorm,
+	"instancenorm": func(c *ir.Call) normCall { return groupNorm(c, c.In[0].Ints()[1]) },
+	"groupnorm":    func(c *ir.Call) normCall { return groupNorm(c, int(c.Int("groups"))) },
+}
+
+// normCallOf makes an operator ready that is a norm.
+func normCallOf(c *ir.Call) (n normCall, why string) {
+	if f := channelNorms[c.Op.Name]; f != nil {
+		return f(c), ""
+	}
+	row, ok := rowNorms[c.Op.Name]
+	if !ok {
+		return n, c.Op.Name + " is no norm"
+	}
+	s, ok := row.space(c)
+	if !ok {
+		return n, "its axes do not lie side by side"
+	}
+	return normCall{s.Units(), row.bind(s, c)}, ""
 }
 
 // affineOf are the weight and the bias behind the first argument.
@@ -109,11 +127,11 @@ func channelsOf(c *ir.Call) norm.Channels {
 	return norm.Channels{Images: shape[0], Channels: shape[1], Inner: count(shape[2:])}
 }
 
-func batchNorm(c *ir.Call) (normCall, string) {
+func batchNorm(c *ir.Call) normCall {
 	s, eps := channelsOf(c), c.Float("eps")
 	return normCall{s.BatchUnits(), func(x *norm.Scratch, l isa.Level, lo, hi int, dst []float32, in [][]float32) {
 		x.Batch(l, s, lo, hi, dst, in[0], affineOf(in), norm.Moments{Mean: in[3], Variance: in[4]}, eps)
-	}}, ""
+	}}
 }
 
 func groupNorm(c *ir.Call, groups int) normCall {
@@ -125,13 +143,13 @@ func groupNorm(c *ir.Call, groups int) normCall {
 }
 
 func makeNorm(b *Body, o *Options) (*Prepared, string) {
-	c, why := oneCall(b)
+	c := oneCall(b)
+	if c == nil {
+		return makeRows(b, o, func(name string) bool { return rowNorms[name].bind != nil })
+	}
+	n, why := normCallOf(c)
 	if why != "" {
 		return nil, why
-	}
-	bind := normCalls[c.Op.Name]
-	if bind == nil {
-		return nil, c.Op.Name + " is no norm"
 	}
 	if d := c.In[0].DType; d != tensor.F32 {
 		return nil, "its elements are " + d.String()
@@ -139,21 +157,17 @@ func makeNorm(b *Body, o *Options) (*Prepared, string) {
 	if b.InPlace != Absent && b.InPlace != b.Ops[0].Args[0] {
 		return nil, "it replaces another argument than x"
 	}
-	n, why := bind(c)
-	if why != "" {
-		return nil, why
-	}
 	size := count(c.In[0].Ints())
 	t := &normTask{normCall: n, level: o.Level, args: b.Ops[0].Args, batch: batchOf(n.units, size)}
 	return &Prepared{Work: rowsWork(o.Level, size), Within: normWithin, Runner: t}, ""
 }
 
-// oneCall is the operator of a body that has no other.
-func oneCall(b *Body) (c *ir.Call, why string) {
-	if len(b.Ops) != 1 || b.Ops[0].Call == nil {
-		return nil, "several operators"
+// oneCall is the operator of a body that has no other; else nil.
+func oneCall(b *Body) *ir.Call {
+	if len(b.Ops) != 1 {
+		return nil
 	}
-	return b.Ops[0].Call, ""
+	return b.Ops[0].Call
 }
 
 // rowsWork is about what a pass over elements takes that is computed in float64.

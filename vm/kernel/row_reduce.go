@@ -35,9 +35,9 @@ var reductions = map[string]struct {
 }
 
 func makeReduce(b *Body, o *Options) (*Prepared, string) {
-	c, why := oneCall(b)
-	if why != "" {
-		return nil, why
+	c := oneCall(b)
+	if c == nil {
+		return makeRows(b, o, func(name string) bool { _, ok := reductions[name]; return ok })
 	}
 	r, ok := reductions[c.Op.Name]
 	if !ok {
@@ -54,13 +54,33 @@ func makeReduce(b *Body, o *Options) (*Prepared, string) {
 	if why != "" {
 		return nil, why
 	}
-	t := &reduceTask{f: r.f, layout: y, level: o.Level, units: y.Units()}
-	if c.Op.Name == "variance" || c.Op.Name == "std" {
-		t.correction = int(c.Int("correction"))
-	}
+	t := &reduceTask{f: r.f, layout: y, level: o.Level, correction: correctionOf(c), units: y.Units()}
 	size := count(shape)
 	t.batch = batchOf(t.units, size)
 	return &Prepared{Work: rowsWork(o.Level, size), Within: r.within, Runner: t}, ""
+}
+
+// correctionOf is what a variance takes off the number of elements.
+func correctionOf(c *ir.Call) int {
+	for i, a := range c.Op.Attrs {
+		if a.Name == "correction" {
+			return int(c.Attrs[i].Int)
+		}
+	}
+	return 0
+}
+
+// resultsOf are the elements of a reduction's result.
+func resultsOf(t *tensor.T) (r norm.Results) {
+	switch t.DType {
+	case tensor.F32:
+		r.F32 = tensor.Of[float32](t)
+	case tensor.I64:
+		r.I64 = tensor.Of[int64](t)
+	default:
+		r.Bool = t.Data
+	}
+	return r
 }
 
 // reducedAxes marks the axes of an attribute: a list, one, or absent for all.
@@ -126,15 +146,7 @@ type reduceTask struct {
 func (t *reduceTask) Parts(want int) int { return max(1, min(want, t.units)) }
 
 func (t *reduceTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
-	var dst norm.Results
-	switch out[0].DType {
-	case tensor.F32:
-		dst.F32 = tensor.Of[float32](out[0])
-	case tensor.I64:
-		dst.I64 = tensor.Of[int64](out[0])
-	default:
-		dst.Bool = out[0].Data
-	}
+	dst := resultsOf(out[0])
 	src := tensor.Of[float32](in[0])
 	lo, n := share(t.units, part, parts, 1)
 	for hi := lo + n; lo < hi; lo += t.batch {

@@ -72,11 +72,17 @@ func New(level isa.Level, s Shape, scale float32, causal bool) *Plan {
 		p.keys = someKeys
 	}
 	p.queries = min(max(scores/p.keys/tileRows*tileRows, tileRows), mostQueries)
+	if causal {
+		p.queries = min(p.queries, mostQueries/2) // what lies behind a block's last query is left out
+	}
 	p.whole = gemm.PackedLen(level, s.D, s.T)+gemm.PackedLen(level, s.T, s.E) <= packed
 	if !p.whole {
 		p.queries *= 2 // blocks of keys are packed for each block of queries
 	}
 	p.blocks = (s.S + p.queries - 1) / p.queries
+	if even := (s.S + p.blocks - 1) / max(p.blocks, 1); even < p.queries {
+		p.queries = (even + tileRows - 1) / tileRows * tileRows
+	}
 	return p
 }
 
@@ -139,8 +145,21 @@ func (x *Scratch) pack(p *Plan, a *Args, batch, head, from, n int) {
 	k, v := a.K, a.V
 	km := gemm.Matrix{Data: k.Data[min(k.at(batch, head, from), len(k.Data)):], Row: k.Col, Col: k.Row}
 	vm := gemm.Matrix{Data: v.Data[min(v.at(batch, head, from), len(v.Data)):], Row: v.Row, Col: v.Col}
-	gemm.Pack(p.level, grown(&x.k, gemm.PackedLen(p.level, p.D, n)), km, p.D, n)
+	p.packTurned(grown(&x.k, gemm.PackedLen(p.level, p.D, n)), km, n)
 	p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), vm, n)
+}
+
+// packTurned packs n keys, which become columns. What panels have behind the last of
+// them is left as it is.
+func (p *Plan) packTurned(dst []float32, k gemm.Matrix, n int) {
+	if k.Row != 1 || p.D == 0 {
+		gemm.Pack(p.level, dst, k, p.D, n)
+		return
+	}
+	width := gemm.Width(p.level)
+	for j := 0; j < n; j += width {
+		norm.Turn(p.level, dst[j*p.D:], width, k.Data[j*k.Col:], k.Col, min(width, n-j), p.D)
+	}
 }
 
 // packRows packs n rows of values. Those of heads that lie beside each other in long

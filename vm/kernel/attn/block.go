@@ -123,22 +123,14 @@ func (b *block) exponentials(from, n int) {
 	}
 	before := b.factors
 	copy(before, b.top)
-	scores := &x.scores[0]
-	switch mask, maskStep := b.mask(from, n); {
-	case mask == nil:
-		p.loops.tops(scores, b.ld, b.rows, n, seen, step, &b.top[0])
-	case b.a.Mask.Allow != nil:
-		p.loops.topsPick(scores, b.ld, b.rows, n, seen, step, &mask[0], &b.top[0], maskStep)
-	default:
-		p.loops.topsAdd(scores, b.ld, b.rows, n, seen, step, &mask[0], &b.top[0], maskStep)
-	}
+	b.raise(from, n, seen, step)
 	for r, t := range b.top {
 		if t == lowest {
 			t = 0
 		}
 		b.used[r] = t
 	}
-	p.loops.exps(scores, b.ld, b.rows, n, seen, step, &b.used[0], &b.part[0])
+	p.loops.exps(&x.scores[0], b.ld, b.rows, n, seen, step, &b.used[0], &b.part[0])
 	if from == 0 {
 		copy(b.sum, b.part)
 		return
@@ -148,6 +140,33 @@ func (b *block) exponentials(from, n int) {
 		b.sum[r] = b.sum[r]*before[r] + s
 	}
 }
+
+// maskRows is how many rows of a mask are turned to floats at a time.
+const maskRows = 8
+
+// raise applies the mask and raises the tops.
+func (b *block) raise(from, n, seen, step int) {
+	l, m, scores := b.p.loops, &b.a.Mask, b.x.scores
+	if m.Add == nil && m.Allow == nil {
+		l.tops(&scores[0], b.ld, b.rows, n, seen, step, &b.top[0])
+		return
+	}
+	tops, rows := l.topsAdd, b.rows
+	if m.Allow != nil {
+		tops = l.topsPick
+	}
+	if m.Row != 0 && !m.plain() {
+		rows = maskRows
+	}
+	for r := 0; r < b.rows; r += rows {
+		here := min(rows, b.rows-r)
+		mask, maskStep := b.mask(r, here, from, n)
+		tops(&scores[r*b.ld], b.ld, here, n, seen+r*step, step, &mask[0], &b.top[r], maskStep)
+	}
+}
+
+// plain reports whether rows of a mask are floats in one piece.
+func (m *Mask) plain() bool { return m.Add != nil && m.Col == 1 }
 
 // lower scales the results so far, each row by exp(before - top), which replaces
 // before.
@@ -172,27 +191,23 @@ func (b *block) lower(before []float32) {
 	b.p.loops.scaleRows(&b.out[0], b.ldOut, b.rows, b.p.E, b.p.E, 0, &before[0])
 }
 
-// mask is the mask of n keys from one on, as floats in one piece, and the distance of
-// its rows; nil if there is none.
-func (b *block) mask(from, n int) ([]float32, int) {
+// mask is the mask of some rows and n keys from one on, as floats in one piece, and
+// the distance of its rows.
+func (b *block) mask(row, rows, from, n int) ([]float32, int) {
 	m := &b.a.Mask
-	if m.Add == nil && m.Allow == nil {
-		return nil, 0
-	}
-	at := m.at(b.batch, b.head, b.first) + from*m.Col
-	if m.Add != nil && m.Col == 1 {
+	at := m.at(b.batch, b.head, b.first+row) + from*m.Col
+	if m.plain() {
 		return m.Add[at:], m.Row
 	}
-	rows, step := b.rows, (n+rowLanes-1)/rowLanes*rowLanes
+	step := (n + rowLanes - 1) / rowLanes * rowLanes
 	if m.Row == 0 {
-		rows = 1
+		to := grown(&b.x.mask, step)
+		b.maskRow(to, at, n)
+		return to, 0
 	}
 	to := grown(&b.x.mask, rows*step)
 	for r := range rows {
 		b.maskRow(to[r*step:][:step], at+r*m.Row, n)
-	}
-	if m.Row == 0 {
-		step = 0
 	}
 	return to, step
 }

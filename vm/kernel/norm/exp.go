@@ -1,10 +1,6 @@
 package norm
 
-import (
-	"math"
-
-	"github.com/npulang/npu/vm/kernel/isa"
-)
+import "math"
 
 // The exponential of rows. x - top is taken with what its rounding loses, multiplied
 // by log2(e) in two parts, and split into an integer and f in [-0.5, 0.5]; 2**f is a
@@ -137,11 +133,4 @@ func near(x, top float32) float32 {
 	}
 	t := fma(log2e, d, unscaled.magic)
 	return raise(t, fma(log2e, d, -(t-unscaled.magic)))
-}
-
-// Finite reports whether all elements are finite: their sum in float64 is, since it
-// can't overflow.
-func Finite(level isa.Level, x []float32) bool {
-	s := at(level).sum(x)
-	return s-s == 0
 }

@@ -105,6 +105,19 @@ type Results struct {
 	Bool []byte
 }
 
+// From are the results from one on.
+func (r Results) From(i int) Results {
+	switch {
+	case r.F32 != nil:
+		r.F32 = r.F32[i:]
+	case r.I64 != nil:
+		r.I64 = r.I64[i:]
+	default:
+		r.Bool = r.Bool[i:]
+	}
+	return r
+}
+
 func (r *Results) put(i int, v float64) {
 	switch {
 	case r.F32 != nil:
