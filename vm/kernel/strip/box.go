@@ -107,12 +107,12 @@ func (r *run) direct() {
 		for i := range r.views {
 			switch v := &r.views[i]; {
 			case v.Col != 0:
-				r.s.table[i] = vec.Walks(v.at(row, 0))
+				r.s.table[i] = vec.Walks(v.at(row, 0), v.Col)
 			case !r.fixed(i):
 				r.splat(i, v.at(row, 0))
 			}
 		}
-		vec.Run(r.p.level, &r.s.state, r.code, r.s.table, blocks)
+		vec.Run(r.p.level, &r.s.state, r.code, r.s.table, len(r.views), blocks)
 		if rest > 0 {
 			r.staged(row, r.cols-rest, rest)
 		}
@@ -134,7 +134,7 @@ func (r *run) staged(row, col, n int) {
 				r.gather(i, b, row, col, size)
 			}
 		}
-		vec.Run(r.p.level, &r.s.state, r.p.code, r.s.table, 1)
+		vec.Run(r.p.level, &r.s.state, r.p.code, r.s.table, len(r.views), 1)
 		for i := r.p.inputs; i < len(r.views); i++ {
 			r.scatter(i, r.s.stage(i).Pointer(), row, col, size)
 		}

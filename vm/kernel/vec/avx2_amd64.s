@@ -43,9 +43,17 @@ TEXT ·avx2Trap(SB), NOSPLIT|NOFRAME, $0
 // func avx2End()
 // Requires: AVX
 TEXT ·avx2End(SB), NOSPLIT|NOFRAME, $0
-	ADDQ $0x00000100, R10
-	CMPQ R10, R11
-	JCC  done
+	DECQ R10
+	JEQ  done
+	MOVQ R11, CX
+	MOVQ R9, AX
+
+walk:
+	MOVQ 8(AX), DX
+	ADDQ DX, (AX)
+	ADDQ $0x10, AX
+	DECQ CX
+	JNE  walk
 	MOVQ R12, R8
 	MOVQ (R8), AX
 	JMP  AX
@@ -510,10 +518,7 @@ GLOBL avx2440400000<>(SB), RODATA|NOPTR, $32
 // Requires: AVX
 TEXT ·avx2Add(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VADDPS  (BX), Y0, Y0
 	VADDPS  32(BX), Y1, Y1
 	VADDPS  64(BX), Y2, Y2
@@ -530,10 +535,7 @@ TEXT ·avx2Add(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Sub(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VSUBPS  (BX), Y0, Y0
 	VSUBPS  32(BX), Y1, Y1
 	VSUBPS  64(BX), Y2, Y2
@@ -550,10 +552,7 @@ TEXT ·avx2Sub(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2SubFrom(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMOVUPS (BX), Y8
 	VSUBPS  Y0, Y8, Y0
 	VMOVUPS 32(BX), Y8
@@ -578,10 +577,7 @@ TEXT ·avx2SubFrom(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Mul(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMULPS  (BX), Y0, Y0
 	VMULPS  32(BX), Y1, Y1
 	VMULPS  64(BX), Y2, Y2
@@ -598,10 +594,7 @@ TEXT ·avx2Mul(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Div(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VDIVPS  (BX), Y0, Y0
 	VDIVPS  32(BX), Y1, Y1
 	VDIVPS  64(BX), Y2, Y2
@@ -618,10 +611,7 @@ TEXT ·avx2Div(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2DivInto(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMOVUPS (BX), Y8
 	VDIVPS  Y0, Y8, Y0
 	VMOVUPS 32(BX), Y8
@@ -646,10 +636,7 @@ TEXT ·avx2DivInto(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2Max(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVUPS   (BX), Y8
 	VMAXPS    Y0, Y8, Y9
 	VCMPPS    $0x00, Y8, Y0, Y10
@@ -714,10 +701,7 @@ TEXT ·avx2Max(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2Min(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVUPS   (BX), Y8
 	VMINPS    Y0, Y8, Y9
 	VCMPPS    $0x00, Y8, Y0, Y10
@@ -782,10 +766,7 @@ TEXT ·avx2Min(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2CopySign(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMOVUPS avx2480000000<>+0(SB), Y8
 	VPANDN  Y0, Y8, Y0
 	VMOVUPS (BX), Y8
@@ -834,10 +815,7 @@ TEXT ·avx2CopySign(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Leaky(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMULPS    (BX), Y0, Y8
 	VCMPPS    $0x11, avx240<>+0(SB), Y0, Y9
 	VBLENDVPS Y9, Y8, Y0, Y0
@@ -870,10 +848,7 @@ TEXT ·avx2Leaky(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2ClipLo(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVUPS   (BX), Y8
 	VCMPPS    $0x11, Y8, Y0, Y9
 	VCMPPS    $0x03, Y8, Y8, Y10
@@ -922,10 +897,7 @@ TEXT ·avx2ClipLo(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2ClipHi(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVUPS   (BX), Y8
 	VCMPPS    $0x1e, Y8, Y0, Y9
 	VCMPPS    $0x03, Y8, Y8, Y10
@@ -974,15 +946,9 @@ TEXT ·avx2ClipHi(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, FMA3
 TEXT ·avx2HardSigmoid(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX     8(R8), AX
-	MOVQ        8(R9)(AX*1), DX
-	ANDQ        R10, DX
 	MOVQ        (R9)(AX*1), BX
-	ADDQ        DX, BX
 	MOVWLZX     10(R8), AX
-	MOVQ        8(R9)(AX*1), DX
-	ANDQ        R10, DX
 	MOVQ        (R9)(AX*1), CX
-	ADDQ        DX, CX
 	VMOVUPS     (CX), Y8
 	VFMADD132PS (BX), Y8, Y0
 	VMOVUPS     avx240<>+0(SB), Y8
@@ -1039,15 +1005,9 @@ TEXT ·avx2HardSigmoid(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Threshold(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	MOVWLZX   10(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), CX
-	ADDQ      DX, CX
 	VCMPPS    $0x12, (BX), Y0, Y8
 	VBLENDVPS Y8, (CX), Y0, Y0
 	VCMPPS    $0x12, 32(BX), Y1, Y8
@@ -1159,10 +1119,7 @@ TEXT ·avx2IsFinite(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Equal(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VCMPPS  $0x00, (BX), Y0, Y0
 	VCMPPS  $0x00, 32(BX), Y1, Y1
 	VCMPPS  $0x00, 64(BX), Y2, Y2
@@ -1179,10 +1136,7 @@ TEXT ·avx2Equal(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2NotEqual(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VCMPPS  $0x04, (BX), Y0, Y0
 	VCMPPS  $0x04, 32(BX), Y1, Y1
 	VCMPPS  $0x04, 64(BX), Y2, Y2
@@ -1199,10 +1153,7 @@ TEXT ·avx2NotEqual(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Less(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VCMPPS  $0x11, (BX), Y0, Y0
 	VCMPPS  $0x11, 32(BX), Y1, Y1
 	VCMPPS  $0x11, 64(BX), Y2, Y2
@@ -1219,10 +1170,7 @@ TEXT ·avx2Less(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2LessEqual(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VCMPPS  $0x12, (BX), Y0, Y0
 	VCMPPS  $0x12, 32(BX), Y1, Y1
 	VCMPPS  $0x12, 64(BX), Y2, Y2
@@ -1239,10 +1187,7 @@ TEXT ·avx2LessEqual(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Greater(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VCMPPS  $0x1e, (BX), Y0, Y0
 	VCMPPS  $0x1e, 32(BX), Y1, Y1
 	VCMPPS  $0x1e, 64(BX), Y2, Y2
@@ -1259,10 +1204,7 @@ TEXT ·avx2Greater(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2GreaterEqual(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VCMPPS  $0x1d, (BX), Y0, Y0
 	VCMPPS  $0x1d, 32(BX), Y1, Y1
 	VCMPPS  $0x1d, 64(BX), Y2, Y2
@@ -1279,10 +1221,7 @@ TEXT ·avx2GreaterEqual(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2And(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPAND   (BX), Y0, Y0
 	VPAND   32(BX), Y1, Y1
 	VPAND   64(BX), Y2, Y2
@@ -1299,10 +1238,7 @@ TEXT ·avx2And(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2Or(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPOR    (BX), Y0, Y0
 	VPOR    32(BX), Y1, Y1
 	VPOR    64(BX), Y2, Y2
@@ -1319,10 +1255,7 @@ TEXT ·avx2Or(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2Xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPXOR   (BX), Y0, Y0
 	VPXOR   32(BX), Y1, Y1
 	VPXOR   64(BX), Y2, Y2
@@ -1339,15 +1272,9 @@ TEXT ·avx2Xor(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Where(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	MOVWLZX   10(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), CX
-	ADDQ      DX, CX
 	VMOVAPS   Y0, Y0
 	VMOVUPS   (CX), Y8
 	VBLENDVPS Y0, (BX), Y8, Y0
@@ -1380,15 +1307,9 @@ TEXT ·avx2Where(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2WhereA(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	MOVWLZX   10(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), CX
-	ADDQ      DX, CX
 	VMOVUPS   (BX), Y8
 	VMOVUPS   (CX), Y9
 	VBLENDVPS Y8, Y0, Y9, Y0
@@ -1421,15 +1342,9 @@ TEXT ·avx2WhereA(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2WhereB(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	MOVWLZX   10(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), CX
-	ADDQ      DX, CX
 	VMOVUPS   (BX), Y8
 	VBLENDVPS Y8, (CX), Y0, Y0
 	VMOVUPS   32(BX), Y8
@@ -1822,10 +1737,7 @@ TEXT ·avx2ReluInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2AddInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPADDD  (BX), Y0, Y0
 	VPADDD  32(BX), Y1, Y1
 	VPADDD  64(BX), Y2, Y2
@@ -1842,10 +1754,7 @@ TEXT ·avx2AddInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2SubInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPSUBD  (BX), Y0, Y0
 	VPSUBD  32(BX), Y1, Y1
 	VPSUBD  64(BX), Y2, Y2
@@ -1862,10 +1771,7 @@ TEXT ·avx2SubInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2SubFromInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMOVUPS (BX), Y8
 	VPSUBD  Y0, Y8, Y0
 	VMOVUPS 32(BX), Y8
@@ -1890,10 +1796,7 @@ TEXT ·avx2SubFromInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2MulInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPMULLD (BX), Y0, Y0
 	VPMULLD 32(BX), Y1, Y1
 	VPMULLD 64(BX), Y2, Y2
@@ -1910,10 +1813,7 @@ TEXT ·avx2MulInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2MaxInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPMAXSD (BX), Y0, Y0
 	VPMAXSD 32(BX), Y1, Y1
 	VPMAXSD 64(BX), Y2, Y2
@@ -1930,10 +1830,7 @@ TEXT ·avx2MaxInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2MinInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VPMINSD (BX), Y0, Y0
 	VPMINSD 32(BX), Y1, Y1
 	VPMINSD 64(BX), Y2, Y2
@@ -1950,10 +1847,7 @@ TEXT ·avx2MinInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2LeakyInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVAPS   Y0, Y8
 	VPMULLD   (BX), Y0, Y9
 	VBLENDVPS Y8, Y9, Y0, Y0
@@ -1986,10 +1880,7 @@ TEXT ·avx2LeakyInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2EqualInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VPCMPEQD (BX), Y0, Y0
 	VPCMPEQD 32(BX), Y1, Y1
 	VPCMPEQD 64(BX), Y2, Y2
@@ -2006,10 +1897,7 @@ TEXT ·avx2EqualInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2NotEqualInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VPCMPEQD (BX), Y0, Y0
 	VPXOR    avx24ffffffff<>+0(SB), Y0, Y0
 	VPCMPEQD 32(BX), Y1, Y1
@@ -2034,10 +1922,7 @@ TEXT ·avx2NotEqualInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2LessInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VMOVUPS  (BX), Y8
 	VPCMPGTD Y0, Y8, Y0
 	VMOVUPS  32(BX), Y8
@@ -2062,10 +1947,7 @@ TEXT ·avx2LessInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2LessEqualInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VPCMPGTD (BX), Y0, Y0
 	VPXOR    avx24ffffffff<>+0(SB), Y0, Y0
 	VPCMPGTD 32(BX), Y1, Y1
@@ -2090,10 +1972,7 @@ TEXT ·avx2LessEqualInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2GreaterInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VPCMPGTD (BX), Y0, Y0
 	VPCMPGTD 32(BX), Y1, Y1
 	VPCMPGTD 64(BX), Y2, Y2
@@ -2110,10 +1989,7 @@ TEXT ·avx2GreaterInt(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2GreaterEqualInt(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VMOVUPS  (BX), Y8
 	VPCMPGTD Y0, Y8, Y0
 	VPXOR    avx24ffffffff<>+0(SB), Y0, Y0
@@ -6957,10 +6833,7 @@ GLOBL avx243f733333<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Elu(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
-	MOVQ         8(R9)(AX*1), DX
-	ANDQ         R10, DX
 	MOVQ         (R9)(AX*1), BX
-	ADDQ         DX, BX
 	VPAND        avx2480000000<>+0(SB), Y0, Y8
 	VMOVUPS      avx2442b1cccd<>+0(SB), Y9
 	VMINPS       Y0, Y9, Y9
@@ -17801,10 +17674,7 @@ TEXT ·avx2Atanh(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Celu(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
-	MOVQ         8(R9)(AX*1), DX
-	ANDQ         R10, DX
 	MOVQ         (R9)(AX*1), BX
-	ADDQ         DX, BX
 	VCVTPS2PD    X0, Y15
 	VCVTPS2PD    (BX), Y8
 	VDIVPD       Y8, Y15, Y9
@@ -18331,10 +18201,7 @@ GLOBL avx283f56c16c16c16c17<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Pow(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
-	MOVQ         8(R9)(AX*1), DX
-	ANDQ         R10, DX
 	MOVQ         (R9)(AX*1), BX
-	ADDQ         DX, BX
 	VCVTPS2PD    X0, Y15
 	VCVTPS2PD    (BX), Y8
 	VMOVUPS      avx288000000000000000<>+0(SB), Y9
@@ -19741,10 +19608,7 @@ GLOBL avx284000000000000000<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Atan2(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
-	MOVQ         8(R9)(AX*1), DX
-	ANDQ         R10, DX
 	MOVQ         (R9)(AX*1), BX
-	ADDQ         DX, BX
 	VCVTPS2PD    X0, Y15
 	VCVTPS2PD    (BX), Y8
 	VMOVUPS      avx288000000000000000<>+0(SB), Y9
@@ -20505,10 +20369,7 @@ TEXT ·avx2Atan2(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Hypot(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
-	MOVQ         8(R9)(AX*1), DX
-	ANDQ         R10, DX
 	MOVQ         (R9)(AX*1), BX
-	ADDQ         DX, BX
 	VCVTPS2PD    X0, Y15
 	VCVTPS2PD    (BX), Y8
 	VMULPD       Y8, Y8, Y9
@@ -20757,10 +20618,7 @@ TEXT ·avx2Hypot(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2LogAddExp(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
-	MOVQ         8(R9)(AX*1), DX
-	ANDQ         R10, DX
 	MOVQ         (R9)(AX*1), BX
-	ADDQ         DX, BX
 	VCVTPS2PD    X0, Y15
 	VCVTPS2PD    (BX), Y8
 	VCMPPD       $0x00, Y8, Y15, Y9
@@ -21873,10 +21731,7 @@ TEXT ·avx2LogAddExp(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Rem(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	ANDQ      R10, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVUPS   avx2480000000<>+0(SB), Y8
 	VPANDN    Y0, Y8, Y8
 	VMOVUPS   avx2480000000<>+0(SB), Y9
@@ -22387,10 +22242,7 @@ all:
 // Requires: AVX
 TEXT ·avx2Load(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMOVUPS (BX), Y0
 	VMOVUPS 32(BX), Y1
 	VMOVUPS 64(BX), Y2
@@ -22407,10 +22259,7 @@ TEXT ·avx2Load(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Save(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX 8(R8), AX
-	MOVQ    8(R9)(AX*1), DX
-	ANDQ    R10, DX
 	MOVQ    (R9)(AX*1), BX
-	ADDQ    DX, BX
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	VMOVUPS Y2, 64(BX)
@@ -22427,10 +22276,7 @@ TEXT ·avx2Save(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX
 TEXT ·avx2Stream(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX  8(R8), AX
-	MOVQ     8(R9)(AX*1), DX
-	ANDQ     R10, DX
 	MOVQ     (R9)(AX*1), BX
-	ADDQ     DX, BX
 	VMOVNTPS Y0, (BX)
 	VMOVNTPS Y1, 32(BX)
 	VMOVNTPS Y2, 64(BX)
@@ -22447,12 +22293,7 @@ TEXT ·avx2Stream(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2LoadBool(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	MOVQ      R10, BX
-	SHRQ      $0x02, BX
-	ANDQ      BX, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VPMOVZXBD (BX), Y0
 	VPXOR     Y8, Y8, Y8
 	VPCMPGTD  Y8, Y0, Y0
@@ -22485,12 +22326,7 @@ TEXT ·avx2LoadBool(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2SaveBool(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	MOVQ      R10, BX
-	SHRQ      $0x02, BX
-	ANDQ      BX, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VPACKSSDW Y1, Y0, Y8
 	VPACKSSDW Y3, Y2, Y9
 	VPACKSSWB Y9, Y8, Y8
@@ -22533,12 +22369,7 @@ GLOBL avx2bytes<>(SB), RODATA|NOPTR, $32
 // Requires: F16C
 TEXT ·avx2LoadF16(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	MOVQ      R10, BX
-	SHRQ      $0x01, BX
-	ANDQ      BX, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VCVTPH2PS (BX), Y0
 	VCVTPH2PS 16(BX), Y1
 	VCVTPH2PS 32(BX), Y2
@@ -22555,12 +22386,7 @@ TEXT ·avx2LoadF16(SB), NOSPLIT|NOFRAME, $0
 // Requires: F16C
 TEXT ·avx2SaveF16(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	MOVQ      R10, BX
-	SHRQ      $0x01, BX
-	ANDQ      BX, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VCVTPS2PH $0x00, Y0, (BX)
 	VCVTPS2PH $0x00, Y1, 16(BX)
 	VCVTPS2PH $0x00, Y2, 32(BX)
@@ -22577,12 +22403,7 @@ TEXT ·avx2SaveF16(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX2
 TEXT ·avx2LoadBF16(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	MOVQ      R10, BX
-	SHRQ      $0x01, BX
-	ANDQ      BX, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VPMOVZXWD (BX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VPMOVZXWD 16(BX), Y1
@@ -22607,12 +22428,7 @@ TEXT ·avx2LoadBF16(SB), NOSPLIT|NOFRAME, $0
 // Requires: AVX, AVX2
 TEXT ·avx2SaveBF16(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX   8(R8), AX
-	MOVQ      8(R9)(AX*1), DX
-	MOVQ      R10, BX
-	SHRQ      $0x01, BX
-	ANDQ      BX, DX
 	MOVQ      (R9)(AX*1), BX
-	ADDQ      DX, BX
 	VMOVAPS   Y0, Y8
 	VPSRLD    $0x10, Y8, Y10
 	VPAND     avx241<>+0(SB), Y10, Y10

@@ -136,10 +136,9 @@ const (
 
 // A row is a code's name, how many operands it has, and its portable form.
 type row struct {
-	name  string
-	args  int
-	shift uint8 // an element of the operand in memory has 4>>shift bytes
-	run   func(acc *Block, a, b unsafe.Pointer)
+	name string
+	args int
+	run  func(acc *Block, a, b unsafe.Pointer)
 
 	within float64 // see Within
 }

@@ -46,10 +46,10 @@ func fast() (levels []isa.Level) {
 
 // run applies a code to blocks.
 func run(level isa.Level, c vec.Code, out, x, a, b []vec.Block) {
-	table := []vec.Operand{vec.Walks(x[0].Pointer()), vec.Walks(out[0].Pointer()), vec.Walks(a[0].Pointer()), vec.Walks(b[0].Pointer())}
+	table := []vec.Operand{vec.Walks(x[0].Pointer(), 4), vec.Walks(out[0].Pointer(), 4), vec.Walks(a[0].Pointer(), 4), vec.Walks(b[0].Pointer(), 4)}
 	program := []vec.Inst{vec.NewInst(level, vec.Load, 0, 0), vec.NewInst(level, c, 2, 3), vec.NewInst(level, vec.Save, 1, 0), vec.NewInst(level, vec.End, 0, 0)}
 	var s vec.State
-	vec.Run(level, &s, program, table, len(x))
+	vec.Run(level, &s, program, table, len(table), len(x))
 }
 
 // TestCodesOfOne compares the levels with the portable machine over samples of all
@@ -266,7 +266,7 @@ func TestMoves(t *testing.T) {
 			}
 			program := []vec.Inst{vec.NewInst(level, m.load, 0, 0), vec.NewInst(level, m.save, 1, 0), vec.NewInst(level, vec.End, 0, 0)}
 			var s vec.State
-			vec.Run(level, &s, program, []vec.Operand{vec.Walks(in[0].Pointer()), vec.Walks(out[0].Pointer())}, blocks)
+			vec.Run(level, &s, program, []vec.Operand{vec.Walks(in[0].Pointer(), m.size), vec.Walks(out[0].Pointer(), m.size)}, 2, blocks)
 			for i := range from {
 				if from[i] != to[i] {
 					t.Fatalf("%v, %s and %s: byte %d is %#x, want %#x", level, m.load.Name(), m.save.Name(), i, to[i], from[i])
@@ -296,7 +296,7 @@ func TestRounding(t *testing.T) {
 					to := []*[vec.Lanes]uint16{&got, &want}[i]
 					program := []vec.Inst{vec.NewInst(l, vec.Load, 0, 0), vec.NewInst(l, save, 1, 0), vec.NewInst(l, vec.End, 0, 0)}
 					var s vec.State
-					vec.Run(l, &s, program, []vec.Operand{vec.Stays(x[0].Pointer()), vec.Stays(unsafe.Pointer(to))}, 1)
+					vec.Run(l, &s, program, []vec.Operand{vec.Stays(x[0].Pointer()), vec.Stays(unsafe.Pointer(to))}, 2, 1)
 				}
 				for i := range got {
 					if x[0][i] == x[0][i] && got[i] != want[i] {

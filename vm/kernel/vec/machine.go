@@ -15,19 +15,20 @@ type Inst struct {
 	_    uint16
 }
 
-// An Operand is memory that instructions read and write: a block or, with Walk,
-// one for each block of the run, behind each other. The elements have the size
-// that the code says.
+// An Operand is memory that instructions read and write: a block or, if it walks, one
+// for each block of the run, behind each other. The elements have the size that the
+// code says.
 type Operand struct {
 	Ptr  unsafe.Pointer
-	walk uintptr // all ones or 0: what the offset of a block is masked by
+	step int // bytes from one block to the next
 }
 
 // Stays is an operand that is the same for every block.
 func Stays(p unsafe.Pointer) Operand { return Operand{Ptr: p} }
 
-// Walks is an operand that goes on by a block for each block of the run.
-func Walks(p unsafe.Pointer) Operand { return Operand{Ptr: p, walk: ^uintptr(0)} }
+// Walks is an operand of elements of some bytes that goes on by a block for each
+// block of the run.
+func Walks(p unsafe.Pointer, size int) Operand { return Operand{p, size * Lanes} }
 
 // MaxOperands is how many entries a table may have.
 const MaxOperands = 1 << 16 / operandSize
@@ -35,7 +36,6 @@ const MaxOperands = 1 << 16 / operandSize
 const (
 	operandSize = 16
 	instSize    = 16
-	blockSize   = 4 * Lanes
 )
 
 // A State is what a run needs besides its program. Each goroutine has its own; the
@@ -43,10 +43,11 @@ const (
 type State struct {
 	acc Block
 	pc  uintptr // bytes from the start of the program; done at its end
-	at  uintptr // bytes of four-byte elements from the start of the operands
-	end uintptr
-	_   [5]uintptr
-	_   [8]Block // what assembly puts aside
+
+	left    int // blocks that are to come, the current one included
+	walkers int
+	_       [5]uintptr
+	_       [8]Block // what assembly puts aside
 }
 
 // done is the place in the program behind its last instruction.
@@ -74,12 +75,14 @@ func (in Inst) As(level isa.Level, code Code) Inst {
 }
 
 // Run runs a program, whose last instruction has the code End, on blocks of the
-// operands in the table. The program must have been made for the level.
-func Run(level isa.Level, s *State, program []Inst, table []Operand, blocks int) {
+// operands in the table. The program must have been made for the level. Of the
+// operands only the first walkers walk, at least one; afterwards they are those of the
+// last block.
+func Run(level isa.Level, s *State, program []Inst, table []Operand, walkers, blocks int) {
 	if blocks <= 0 {
 		return
 	}
-	s.pc, s.at, s.end = 0, 0, uintptr(blocks)*blockSize
+	s.pc, s.left, s.walkers = 0, blocks, walkers
 	m := machines[level]
 	if m.run == nil {
 		s.interpret(program, table)
@@ -96,27 +99,20 @@ func Run(level isa.Level, s *State, program []Inst, table []Operand, blocks int)
 // interpret is the portable machine.
 func (s *State) interpret(program []Inst, table []Operand) {
 	program = program[:len(program)-1]
-	for s.at = 0; s.at < s.end; s.at += blockSize {
+	for {
 		for i := range program {
 			s.step(&program[i], table)
+		}
+		if s.left--; s.left == 0 {
+			return
+		}
+		for i := range table[:s.walkers] {
+			table[i].Ptr = unsafe.Add(table[i].Ptr, table[i].step)
 		}
 	}
 }
 
 // step runs one instruction on the current block.
 func (s *State) step(in *Inst, table []Operand) {
-	row := &rows[in.code]
-	var a, b unsafe.Pointer
-	if row.args > 0 {
-		a = s.place(&table[in.a/operandSize], row.shift)
-	}
-	if row.args > 1 {
-		b = s.place(&table[in.b/operandSize], row.shift)
-	}
-	row.run(&s.acc, a, b)
-}
-
-// place is where an operand's elements of the current block are.
-func (s *State) place(o *Operand, shift uint8) unsafe.Pointer {
-	return unsafe.Add(o.Ptr, s.at>>shift&o.walk)
+	rows[in.code].run(&s.acc, table[in.a/operandSize].Ptr, table[in.b/operandSize].Ptr)
 }

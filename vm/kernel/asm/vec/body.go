@@ -9,13 +9,14 @@ import (
 var (
 	pc      = reg.R8  // the instruction
 	table   = reg.R9  // of operands
-	at      = reg.R10 // how far walking operands have walked, in bytes of four-byte elements
-	end     = reg.R11 // how far they walk
+	left    = reg.R10 // how many blocks are to come, this one included
+	walkers = reg.R11 // how many operands, the first of the table, walk
 	program = reg.R12
 	state   = reg.R13
 	to      = reg.RAX // where the machine jumps
 	ptrs    = [3]reg.GPPhysical{1: reg.RBX, 2: reg.RCX}
-	walk    = reg.RDX
+	counter = reg.RCX
+	step    = reg.RDX
 )
 
 // Places in package vec's types.
@@ -24,27 +25,18 @@ const (
 	instA    = 8
 	accAt    = 0
 	pcAt     = 256
-	atAt     = 264
-	endAt    = 272
+	leftAt   = 264
+	walkAt   = 272
 	spillAt  = 320
 	spills   = 8
-	block    = 256
+	entry    = 16 // an operand's size; its step is in the second half
 )
 
-// operands finds n operands, of elements of four bytes shifted right.
-func (e *emitter) operands(n, shift int) {
+// operands finds n operands.
+func (e *emitter) operands(n int) {
 	for i := 1; i <= n; i++ {
 		e.c.MOVWLZX(operand.Mem{Base: pc, Disp: instA + 2*(i-1)}, to.As32())
-		e.c.MOVQ(operand.Mem{Base: table, Index: to, Scale: 1, Disp: 8}, walk)
-		if shift > 0 {
-			e.c.MOVQ(at, ptrs[i])
-			e.c.SHRQ(operand.U8(shift), ptrs[i])
-			e.c.ANDQ(ptrs[i], walk)
-		} else {
-			e.c.ANDQ(at, walk)
-		}
 		e.c.MOVQ(operand.Mem{Base: table, Index: to, Scale: 1}, ptrs[i])
-		e.c.ADDQ(walk, ptrs[i])
 	}
 }
 
@@ -69,7 +61,7 @@ type function struct {
 func (e *emitter) code(f function) string {
 	name := e.function(f.code, "is the code "+f.code+".")
 	e.wide = false
-	e.operands(f.args, 0)
+	e.operands(f.args)
 	if f.guard != nil {
 		e.guard(f)
 	}

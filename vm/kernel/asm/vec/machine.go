@@ -43,8 +43,8 @@ func (e *emitter) enterMachine() {
 	e.c.Load(e.c.Param("operands"), table)
 	e.c.MOVQ(stateAt(pcAt), pc)
 	e.c.ADDQ(program, pc)
-	e.c.MOVQ(stateAt(atAt), at)
-	e.c.MOVQ(stateAt(endAt), end)
+	e.c.MOVQ(stateAt(leftAt), left)
+	e.c.MOVQ(stateAt(walkAt), walkers)
 	for i := range e.vectors {
 		e.do("VMOVUPS", e.acc(i), e.regs[i])
 	}
@@ -55,9 +55,16 @@ func (e *emitter) enterMachine() {
 // endOfProgram goes on with the next block.
 func (e *emitter) endOfProgram() string {
 	name := e.function("End", "ends the program for a block.")
-	e.c.ADDQ(operand.U32(block), at)
-	e.c.CMPQ(at, end)
-	e.c.JCC(operand.LabelRef("done"))
+	e.c.DECQ(left)
+	e.c.JEQ(operand.LabelRef("done"))
+	e.c.MOVQ(walkers, counter)
+	e.c.MOVQ(table, to)
+	e.c.Label("walk")
+	e.c.MOVQ(operand.Mem{Base: to, Disp: entry / 2}, step)
+	e.c.ADDQ(step, operand.Mem{Base: to})
+	e.c.ADDQ(operand.U8(entry), to)
+	e.c.DECQ(counter)
+	e.c.JNE(operand.LabelRef("walk"))
 	e.c.MOVQ(program, pc)
 	e.c.MOVQ(operand.Mem{Base: pc}, to)
 	e.jump(to)
@@ -73,7 +80,7 @@ func (e *emitter) trap() {
 	e.function("Trap", "returns to Go at the instruction.")
 	e.c.SUBQ(program, pc)
 	e.c.MOVQ(pc, stateAt(pcAt))
-	e.c.MOVQ(at, stateAt(atAt))
+	e.c.MOVQ(left, stateAt(leftAt))
 	for i := range e.vectors {
 		e.do("VMOVUPS", e.regs[i], e.acc(i))
 	}
@@ -126,7 +133,7 @@ type move struct {
 func (e *emitter) move(m move) string {
 	name := e.function(m.code, "is the code "+m.code+".")
 	e.wide = false
-	e.operands(1, m.shift)
+	e.operands(1)
 	for i := range e.vectors {
 		m.write(e, i)
 	}
