@@ -2,6 +2,7 @@ package strip
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -50,6 +51,7 @@ type compiler struct {
 	late   []int // results that are saved when all operands have been read
 	code   []vec.Inst
 	saves  []int // the instructions that save a result
+	turns  [vec.Codes]int
 }
 
 // Compile makes the program. The error says what is wrong with the builder's calls, or
@@ -127,7 +129,8 @@ func (c *compiler) place(v Value) (int, bool) {
 }
 
 func (c *compiler) emit(code vec.Code, a, b int) {
-	c.code = append(c.code, vec.NewInst(c.level, code, a, b))
+	c.code = append(c.code, vec.NewInst(c.level, code, a, b, c.turns[code]))
+	c.turns[code]++
 }
 
 // leave puts the accumulator's value aside if somebody reads it later and it is
@@ -181,6 +184,7 @@ func (c *compiler) operate(v Value) {
 	n := &c.b.nodes[v]
 	args := n.args[:n.n]
 	code, args := c.turn(n.code, args)
+	code = c.plain(code, args)
 	for _, a := range args[1:] {
 		c.fetch(a)
 	}
@@ -201,19 +205,34 @@ func (c *compiler) operate(v Value) {
 	c.results(v, int(v) >= c.last)
 }
 
-// turn chooses the argument that is taken from the accumulator: the one that is there,
-// or needs to be widened first. The others keep their order.
+// turn chooses the argument that is taken from the accumulator: the one that is
+// there, and rather not a constant. The others keep their order.
 func (c *compiler) turn(code vec.Code, args []Value) (vec.Code, []Value) {
 	turned := append([]Value{}, args...)
 	if args[0] == c.acc {
 		return code, turned
 	}
 	for i, a := range args[1:] {
-		if to, ok := code.Moved(i + 1); ok && a == c.acc {
+		if to, ok := code.Moved(i + 1); ok && (a == c.acc || i == 0 && c.b.nodes[args[0]].kind == constant) {
 			return to, slices.Insert(slices.Delete(turned, i+1, i+2), 0, a)
 		}
 	}
 	return code, turned
+}
+
+// plainer are codes that are cheaper if their operand is a constant other than 0 and
+// NaN.
+var plainer = map[vec.Code]vec.Code{vec.Max: vec.MaxPlain, vec.Min: vec.MinPlain}
+
+func (c *compiler) plain(code vec.Code, args []Value) vec.Code {
+	to, ok := plainer[code]
+	if !ok || c.b.nodes[args[1]].kind != constant {
+		return code
+	}
+	if v := math.Float32frombits(c.b.nodes[args[1]].bits); v != 0 && v == v {
+		return to
+	}
+	return code
 }
 
 // release frees the temp of a value that nobody reads any more.

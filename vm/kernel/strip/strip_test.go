@@ -1,8 +1,6 @@
 package strip_test
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -151,58 +149,5 @@ func TestRefuses(t *testing.T) {
 		if _, err := b.Compile(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
 		}
-	}
-}
-
-// chain is a program of n cheap operators, one behind the other.
-func chain(b *testing.B, n int) *strip.Program {
-	s := strip.New(isa.Best())
-	x := s.Input(strip.F32)
-	half := s.Const(0.5)
-	y := x
-	for i := range n {
-		y = s.Op([]vec.Code{vec.Mul, vec.Add, vec.Max, vec.Sub}[i%4], y, half)
-	}
-	s.Result(y, strip.F32)
-	p, err := s.Compile()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return p
-}
-
-// BenchmarkChain is a chain of cheap operators on 64 MiB, and of 101 on [1,64],
-// beside a copy of the same bytes.
-func BenchmarkChain(b *testing.B) {
-	const n = 16 << 20
-	in, out := make([]float32, n+16), make([]float32, n+16)
-	for i := range in {
-		in[i] = 1
-	}
-	var s strip.Scratch
-	b.Run("copy", func(b *testing.B) {
-		b.SetBytes(8 * n)
-		for b.Loop() {
-			copy(out, in)
-		}
-	})
-	for _, ops := range []int{1, 12} {
-		p := chain(b, ops)
-		b.Run(fmt.Sprint(ops), func(b *testing.B) {
-			b.SetBytes(8 * n)
-			for b.Loop() {
-				p.BoxStream(&s, []strip.View{strip.Matrix(in[:n], n), strip.Matrix(out[:n], n)}, 1, n)
-			}
-		})
-	}
-	p := chain(b, 101)
-	b.Run("101x64", func(b *testing.B) {
-		views := []strip.View{strip.Matrix(in, 64), strip.Matrix(out, 64)}
-		for b.Loop() {
-			p.Box(&s, views, 1, 64)
-		}
-	})
-	if math.IsNaN(float64(out[0])) {
-		b.Fatal("NaN")
 	}
 }

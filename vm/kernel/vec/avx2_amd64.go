@@ -16,8 +16,26 @@ func avx2End()
 // avx2Abs is the code Abs.
 func avx2Abs()
 
+// avx2Abs1 is the code Abs.
+func avx2Abs1()
+
+// avx2Abs2 is the code Abs.
+func avx2Abs2()
+
+// avx2Abs3 is the code Abs.
+func avx2Abs3()
+
 // avx2Neg is the code Neg.
 func avx2Neg()
+
+// avx2Neg1 is the code Neg.
+func avx2Neg1()
+
+// avx2Neg2 is the code Neg.
+func avx2Neg2()
+
+// avx2Neg3 is the code Neg.
+func avx2Neg3()
 
 // avx2Sign is the code Sign.
 func avx2Sign()
@@ -46,8 +64,26 @@ func avx2Reciprocal()
 // avx2Square is the code Square.
 func avx2Square()
 
+// avx2Square1 is the code Square.
+func avx2Square1()
+
+// avx2Square2 is the code Square.
+func avx2Square2()
+
+// avx2Square3 is the code Square.
+func avx2Square3()
+
 // avx2Relu is the code Relu.
 func avx2Relu()
+
+// avx2Relu1 is the code Relu.
+func avx2Relu1()
+
+// avx2Relu2 is the code Relu.
+func avx2Relu2()
+
+// avx2Relu3 is the code Relu.
+func avx2Relu3()
 
 // avx2Relu6 is the code Relu6.
 func avx2Relu6()
@@ -61,17 +97,62 @@ func avx2HardSwish()
 // avx2Add is the code Add.
 func avx2Add()
 
+// avx2Add1 is the code Add.
+func avx2Add1()
+
+// avx2Add2 is the code Add.
+func avx2Add2()
+
+// avx2Add3 is the code Add.
+func avx2Add3()
+
 // avx2Sub is the code Sub.
 func avx2Sub()
+
+// avx2Sub1 is the code Sub.
+func avx2Sub1()
+
+// avx2Sub2 is the code Sub.
+func avx2Sub2()
+
+// avx2Sub3 is the code Sub.
+func avx2Sub3()
 
 // avx2SubFrom is the code SubFrom.
 func avx2SubFrom()
 
+// avx2SubFrom1 is the code SubFrom.
+func avx2SubFrom1()
+
+// avx2SubFrom2 is the code SubFrom.
+func avx2SubFrom2()
+
+// avx2SubFrom3 is the code SubFrom.
+func avx2SubFrom3()
+
 // avx2Mul is the code Mul.
 func avx2Mul()
 
+// avx2Mul1 is the code Mul.
+func avx2Mul1()
+
+// avx2Mul2 is the code Mul.
+func avx2Mul2()
+
+// avx2Mul3 is the code Mul.
+func avx2Mul3()
+
 // avx2Div is the code Div.
 func avx2Div()
+
+// avx2Div1 is the code Div.
+func avx2Div1()
+
+// avx2Div2 is the code Div.
+func avx2Div2()
+
+// avx2Div3 is the code Div.
+func avx2Div3()
 
 // avx2DivInto is the code DivInto.
 func avx2DivInto()
@@ -81,6 +162,30 @@ func avx2Max()
 
 // avx2Min is the code Min.
 func avx2Min()
+
+// avx2MaxPlain is the code MaxPlain.
+func avx2MaxPlain()
+
+// avx2MaxPlain1 is the code MaxPlain.
+func avx2MaxPlain1()
+
+// avx2MaxPlain2 is the code MaxPlain.
+func avx2MaxPlain2()
+
+// avx2MaxPlain3 is the code MaxPlain.
+func avx2MaxPlain3()
+
+// avx2MinPlain is the code MinPlain.
+func avx2MinPlain()
+
+// avx2MinPlain1 is the code MinPlain.
+func avx2MinPlain1()
+
+// avx2MinPlain2 is the code MinPlain.
+func avx2MinPlain2()
+
+// avx2MinPlain3 is the code MinPlain.
+func avx2MinPlain3()
 
 // avx2CopySign is the code CopySign.
 func avx2CopySign()
@@ -138,6 +243,15 @@ func avx2Xor()
 
 // avx2Where is the code Where.
 func avx2Where()
+
+// avx2Where1 is the code Where.
+func avx2Where1()
+
+// avx2Where2 is the code Where.
+func avx2Where2()
+
+// avx2Where3 is the code Where.
+func avx2Where3()
 
 // avx2WhereA is the code WhereA.
 func avx2WhereA()
@@ -331,8 +445,26 @@ func avx2Rem()
 // avx2Load is the code Load.
 func avx2Load()
 
+// avx2Load1 is the code Load.
+func avx2Load1()
+
+// avx2Load2 is the code Load.
+func avx2Load2()
+
+// avx2Load3 is the code Load.
+func avx2Load3()
+
 // avx2Save is the code Save.
 func avx2Save()
+
+// avx2Save1 is the code Save.
+func avx2Save1()
+
+// avx2Save2 is the code Save.
+func avx2Save2()
+
+// avx2Save3 is the code Save.
+func avx2Save3()
 
 // avx2Stream is the code Stream.
 func avx2Stream()
@@ -355,5 +487,5 @@ func avx2LoadBF16()
 // avx2SaveBF16 is the code SaveBF16.
 func avx2SaveBF16()
 
-// avx2Table points at the addresses of the codes' functions, in the codes' order.
+// avx2Table points at the addresses of the codes' functions, four for each code, in their order.
 func avx2Table() *uintptr

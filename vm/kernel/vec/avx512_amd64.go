@@ -16,8 +16,26 @@ func avx512End()
 // avx512Abs is the code Abs.
 func avx512Abs()
 
+// avx512Abs1 is the code Abs.
+func avx512Abs1()
+
+// avx512Abs2 is the code Abs.
+func avx512Abs2()
+
+// avx512Abs3 is the code Abs.
+func avx512Abs3()
+
 // avx512Neg is the code Neg.
 func avx512Neg()
+
+// avx512Neg1 is the code Neg.
+func avx512Neg1()
+
+// avx512Neg2 is the code Neg.
+func avx512Neg2()
+
+// avx512Neg3 is the code Neg.
+func avx512Neg3()
 
 // avx512Sign is the code Sign.
 func avx512Sign()
@@ -46,8 +64,26 @@ func avx512Reciprocal()
 // avx512Square is the code Square.
 func avx512Square()
 
+// avx512Square1 is the code Square.
+func avx512Square1()
+
+// avx512Square2 is the code Square.
+func avx512Square2()
+
+// avx512Square3 is the code Square.
+func avx512Square3()
+
 // avx512Relu is the code Relu.
 func avx512Relu()
+
+// avx512Relu1 is the code Relu.
+func avx512Relu1()
+
+// avx512Relu2 is the code Relu.
+func avx512Relu2()
+
+// avx512Relu3 is the code Relu.
+func avx512Relu3()
 
 // avx512Relu6 is the code Relu6.
 func avx512Relu6()
@@ -61,17 +97,62 @@ func avx512HardSwish()
 // avx512Add is the code Add.
 func avx512Add()
 
+// avx512Add1 is the code Add.
+func avx512Add1()
+
+// avx512Add2 is the code Add.
+func avx512Add2()
+
+// avx512Add3 is the code Add.
+func avx512Add3()
+
 // avx512Sub is the code Sub.
 func avx512Sub()
+
+// avx512Sub1 is the code Sub.
+func avx512Sub1()
+
+// avx512Sub2 is the code Sub.
+func avx512Sub2()
+
+// avx512Sub3 is the code Sub.
+func avx512Sub3()
 
 // avx512SubFrom is the code SubFrom.
 func avx512SubFrom()
 
+// avx512SubFrom1 is the code SubFrom.
+func avx512SubFrom1()
+
+// avx512SubFrom2 is the code SubFrom.
+func avx512SubFrom2()
+
+// avx512SubFrom3 is the code SubFrom.
+func avx512SubFrom3()
+
 // avx512Mul is the code Mul.
 func avx512Mul()
 
+// avx512Mul1 is the code Mul.
+func avx512Mul1()
+
+// avx512Mul2 is the code Mul.
+func avx512Mul2()
+
+// avx512Mul3 is the code Mul.
+func avx512Mul3()
+
 // avx512Div is the code Div.
 func avx512Div()
+
+// avx512Div1 is the code Div.
+func avx512Div1()
+
+// avx512Div2 is the code Div.
+func avx512Div2()
+
+// avx512Div3 is the code Div.
+func avx512Div3()
 
 // avx512DivInto is the code DivInto.
 func avx512DivInto()
@@ -81,6 +162,30 @@ func avx512Max()
 
 // avx512Min is the code Min.
 func avx512Min()
+
+// avx512MaxPlain is the code MaxPlain.
+func avx512MaxPlain()
+
+// avx512MaxPlain1 is the code MaxPlain.
+func avx512MaxPlain1()
+
+// avx512MaxPlain2 is the code MaxPlain.
+func avx512MaxPlain2()
+
+// avx512MaxPlain3 is the code MaxPlain.
+func avx512MaxPlain3()
+
+// avx512MinPlain is the code MinPlain.
+func avx512MinPlain()
+
+// avx512MinPlain1 is the code MinPlain.
+func avx512MinPlain1()
+
+// avx512MinPlain2 is the code MinPlain.
+func avx512MinPlain2()
+
+// avx512MinPlain3 is the code MinPlain.
+func avx512MinPlain3()
 
 // avx512CopySign is the code CopySign.
 func avx512CopySign()
@@ -138,6 +243,15 @@ func avx512Xor()
 
 // avx512Where is the code Where.
 func avx512Where()
+
+// avx512Where1 is the code Where.
+func avx512Where1()
+
+// avx512Where2 is the code Where.
+func avx512Where2()
+
+// avx512Where3 is the code Where.
+func avx512Where3()
 
 // avx512WhereA is the code WhereA.
 func avx512WhereA()
@@ -331,8 +445,26 @@ func avx512Rem()
 // avx512Load is the code Load.
 func avx512Load()
 
+// avx512Load1 is the code Load.
+func avx512Load1()
+
+// avx512Load2 is the code Load.
+func avx512Load2()
+
+// avx512Load3 is the code Load.
+func avx512Load3()
+
 // avx512Save is the code Save.
 func avx512Save()
+
+// avx512Save1 is the code Save.
+func avx512Save1()
+
+// avx512Save2 is the code Save.
+func avx512Save2()
+
+// avx512Save3 is the code Save.
+func avx512Save3()
 
 // avx512Stream is the code Stream.
 func avx512Stream()
@@ -355,5 +487,5 @@ func avx512LoadBF16()
 // avx512SaveBF16 is the code SaveBF16.
 func avx512SaveBF16()
 
-// avx512Table points at the addresses of the codes' functions, in the codes' order.
+// avx512Table points at the addresses of the codes' functions, four for each code, in their order.
 func avx512Table() *uintptr

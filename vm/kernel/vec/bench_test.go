@@ -29,14 +29,14 @@ func benchmark(b *testing.B, level isa.Level, c vec.Code, peak float64) {
 		}
 	}
 	table := []vec.Operand{vec.Walks(data[0].Pointer(), 4), vec.Walks(data[blocks].Pointer(), 4), vec.Walks(data[2*blocks].Pointer(), 4)}
-	program := []vec.Inst{vec.NewInst(level, vec.Load, 0, 0)}
+	program := []vec.Inst{vec.NewInst(level, vec.Load, 0, 0, 0)}
 	for range times {
 		if c != vec.End {
-			program = append(program, vec.NewInst(level, c, 1, 2))
+			program = append(program, vec.NewInst(level, c, 1, 2, 0))
 		}
-		program = append(program, vec.NewInst(level, vec.Load, 0, 0))
+		program = append(program, vec.NewInst(level, vec.Load, 0, 0, 0))
 	}
-	program = append(program, vec.NewInst(level, vec.End, 0, 0))
+	program = append(program, vec.NewInst(level, vec.End, 0, 0, 0))
 	var s vec.State
 	for b.Loop() {
 		vec.Run(level, &s, program, table, len(table), blocks)

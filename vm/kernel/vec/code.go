@@ -73,6 +73,8 @@ const (
 	DivInto // a / acc
 	Max
 	Min
+	MaxPlain // Max where a is neither NaN nor 0
+	MinPlain
 	Rem
 	Pow
 	Atan2

@@ -5,11 +5,11 @@ import "github.com/npulang/npu/vm/kernel/isa"
 // Cost is about how many picoseconds a code takes for an element, in the cache, on a
 // processor of 2022. It decides only what is given away to other processors.
 func Cost(level isa.Level, c Code) int {
-	switch m := machines[level]; {
-	case m.run == nil || m.addresses[c] == m.addresses[End]:
+	switch {
+	case machines[level].run == nil:
 		return portableCost(c)
 	case Within(c) > 0:
-		return 400
+		return 600
 	}
 	return 40
 }

@@ -12,4 +12,6 @@ var machines = [isa.NEON + 1]machine{
 	isa.AVX512: {table(avx512Table()), avx512Run},
 }
 
-func table(first *uintptr) *[Codes]uintptr { return (*[Codes]uintptr)(unsafe.Pointer(first)) }
+func table(first *uintptr) *[Codes][copies]uintptr {
+	return (*[Codes][copies]uintptr)(unsafe.Pointer(first))
+}

@@ -55,23 +55,29 @@ const done = ^uintptr(0)
 
 // A machine runs programs on a level.
 type machine struct {
-	addresses *[Codes]uintptr // of the codes' assembly
+	addresses *[Codes][copies]uintptr // of the codes' assembly
 	run       func(s, program, table *byte)
 }
 
+// copies is how many copies of its assembly a code may have. A processor foretells by
+// its past where the jump at a copy's end goes, so that codes which come several times
+// in a program had better take turns.
+const copies = 4
+
 // NewInst makes the instruction of a code for a level, with the places of its
-// operands in the table; 0 for one that it has not.
-func NewInst(level isa.Level, code Code, a, b int) Inst {
+// operands in the table; 0 for one that it has not. turn counts the instructions of
+// the code that the program has before.
+func NewInst(level isa.Level, code Code, a, b, turn int) Inst {
 	in := Inst{code: code, a: uint16(a * operandSize), b: uint16(b * operandSize)}
 	if m := machines[level]; m.run != nil {
-		in.run = m.addresses[code]
+		in.run = m.addresses[code][turn%copies]
 	}
 	return in
 }
 
 // As is the instruction with another code.
 func (in Inst) As(level isa.Level, code Code) Inst {
-	return NewInst(level, code, int(in.a/operandSize), int(in.b/operandSize))
+	return NewInst(level, code, int(in.a/operandSize), int(in.b/operandSize), 0)
 }
 
 // Run runs a program, whose last instruction has the code End, on blocks of the

@@ -77,6 +77,8 @@ var rows = [Codes]row{
 	DivInto:     float2("div into", func(x, a float32) float32 { return a / x }),
 	Max:         float2("max", func(x, a float32) float32 { return max(x, a) }),
 	Min:         float2("min", func(x, a float32) float32 { return min(x, a) }),
+	MaxPlain:    float2("max plain", func(x, a float32) float32 { return max(x, a) }),
+	MinPlain:    float2("min plain", func(x, a float32) float32 { return min(x, a) }),
 	Rem:         double2("rem", math.Mod),
 	Pow:         double2("pow", math.Pow),
 	Atan2:       double2("atan2", math.Atan2),

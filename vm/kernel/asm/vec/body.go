@@ -57,9 +57,9 @@ type function struct {
 	guard func(g *graph, x, a, b *node) *node
 }
 
-// code writes a function.
-func (e *emitter) code(f function) string {
-	name := e.function(f.code, "is the code "+f.code+".")
+// code writes a function, whose name has an end of its own.
+func (e *emitter) code(f function, end string) string {
+	name := e.function(f.code+end, "is the code "+f.code+".")
 	e.wide = false
 	e.operands(f.args)
 	if f.guard != nil {

@@ -125,27 +125,14 @@ func silu(g *graph, x *node) *node {
 	return g.div(g.mul(x, g.pick(g.negative(x), e, g.f(1))), g.addOf(e, g.f(1)))
 }
 
-// tanh is 1 - 2/(exp(2t) + 1), and near 0 a polynomial of its own.
+// tanh is m/(m+2) with m = exp(2t) - 1, which has its digits near 0.
 func tanh(g *graph, x *node) *node {
 	t := g.abs(x)
 	sum, _, r := reduce(g, g.atMost(g.addOf(t, t), 20))
-	e := power(g, g.addOf(expm1Of(g, r), g.f(1)), sum)
-	large := g.sub(g.f(1), g.div(g.f(2), g.addOf(e, g.f(1))))
-	z := g.mul(t, t)
-	small := g.fma(g.mul(t, z), g.poly(z, tanhTerms), t)
-	return g.or(g.pick(g.cmp(lt, t, g.f(tanhSmall)), small, large), g.signOf(x))
+	two := g.addInt(g.shl(sum, 23), g.bits(0x3f800000))
+	m := g.fma(two, expm1Of(g, r), g.sub(two, g.f(1)))
+	return g.or(g.div(m, g.addOf(m, g.f(2))), g.signOf(x))
 }
-
-const tanhSmall = 0.625
-
-// tanhTerms is (tanh(x) - x) / x^3 of z = x^2.
-var tanhTerms = minimax(func(z float64) float64 {
-	if z < 1e-3 {
-		return -1.0/3 + z*(2.0/15-z*17/315)
-	}
-	x := math.Sqrt(z)
-	return (math.Tanh(x) - x) / (x * z)
-}, func(z float64) float64 { return z + 1e-6 }, 0, tanhSmall*tanhSmall, 4)
 
 // log1pOf is log(1 + e) for e from 0 to 1: with r = 2e/(2+e) it is
 // r + r^3/12 + r^5/80 + ..., the series of 2*atanh(r/2).

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -13,15 +16,40 @@ func write(t *target, codes []string) func(*build.Context) {
 		e := &emitter{target: t, c: c, consts: map[string]operand.Mem{}}
 		e.enterMachine()
 		e.trap()
-		names := map[string]string{"End": e.endOfProgram()}
-		for _, f := range functions {
-			names[f.code] = e.code(f)
+		names := map[string][]string{"End": {e.endOfProgram()}}
+		for _, f := range few {
+			names[f.code] = copies(f.code, func(end string) string { return e.code(f, end) })
+		}
+		for _, f := range slices.Concat(elementary, wides) {
+			names[f.code] = []string{e.code(f, "")}
 		}
 		for _, m := range moves {
-			names[m.code] = e.move(m)
+			names[m.code] = copies(m.code, func(end string) string { return e.move(m, end) })
 		}
 		e.addresses(codes, names)
 	}
+}
+
+// copyCount is how many copies the functions have that come often and cost little. A processor foretells where the jump at
+// the end of a function goes by where it went from there before; functions that come
+// several times in a program would go to several places.
+const copyCount = 4
+
+var often = []string{"Load", "Save", "Add", "Sub", "SubFrom", "Mul", "Div", "MaxPlain", "MinPlain", "Neg", "Abs", "Square", "Relu", "Where"}
+
+func copies(code string, write func(end string) string) (names []string) {
+	n := 1
+	if slices.Contains(often, code) {
+		n = copyCount
+	}
+	for i := range n {
+		end := ""
+		if i > 0 {
+			end = fmt.Sprint(i)
+		}
+		names = append(names, write(end))
+	}
+	return names
 }
 
 // acc is where the state keeps a vector of the accumulator.
@@ -98,16 +126,18 @@ func (a address) Asm() string { return "$·" + a.name + "(SB)" }
 
 // addresses writes the table of the codes' functions, and the function that gives it
 // to Go.
-func (e *emitter) addresses(codes []string, names map[string]string) {
+func (e *emitter) addresses(codes []string, names map[string][]string) {
 	m := e.c.StaticGlobal(e.target.name + "Addresses")
 	e.c.DataAttributes(attr.RODATA | attr.NOPTR)
 	for _, code := range codes {
-		name, ok := names[code]
-		if !ok {
-			name = e.target.name + "Trap"
+		list := names[code]
+		if list == nil {
+			list = []string{e.target.name + "Trap"}
 		}
 		delete(names, code)
-		e.c.AppendDatum(address{operand.U64(0), name})
+		for i := range copyCount {
+			e.c.AppendDatum(address{operand.U64(0), list[i%len(list)]})
+		}
 	}
 	for name := range names {
 		panic("package vec has no code " + name)
@@ -116,7 +146,7 @@ func (e *emitter) addresses(codes []string, names map[string]string) {
 	e.c.Function(name)
 	e.c.Attributes(attr.NOSPLIT)
 	e.c.SignatureExpr("func() *uintptr")
-	e.c.Doc(name + " points at the addresses of the codes' functions, in the codes' order.")
+	e.c.Doc(name + " points at the addresses of the codes' functions, four for each code, in their order.")
 	r := e.c.GP64()
 	e.c.LEAQ(m, r)
 	e.c.Store(r, e.c.ReturnIndex(0))
@@ -130,8 +160,8 @@ type move struct {
 	write func(e *emitter, i int)
 }
 
-func (e *emitter) move(m move) string {
-	name := e.function(m.code, "is the code "+m.code+".")
+func (e *emitter) move(m move, end string) string {
+	name := e.function(m.code+end, "is the code "+m.code+".")
 	e.wide = false
 	e.operands(1)
 	for i := range e.vectors {

@@ -1,7 +1,5 @@
 package main
 
-import "slices"
-
 // The codes that are a few instructions.
 
 func f1(code string, make func(g *graph, x *node) *node) function {
@@ -48,8 +46,7 @@ func ordered(o, zeros op) func(g *graph, x, a *node) *node {
 	}
 }
 
-var functions = slices.Concat(few, elementary, wides)
-
+// few are codes of few instructions.
 var few = []function{
 	f1("Abs", func(g *graph, x *node) *node { return g.abs(x) }),
 	f1("Neg", func(g *graph, x *node) *node { return g.neg(x) }),
@@ -81,6 +78,8 @@ var few = []function{
 	f2("DivInto", turned(div)),
 	f2("Max", ordered(most, and)),
 	f2("Min", ordered(least, or)),
+	f2("MaxPlain", turned(most)),
+	f2("MinPlain", turned(least)),
 	f2("CopySign", func(g *graph, x, a *node) *node { return g.or(g.abs(x), g.signOf(a)) }),
 	f2("Leaky", func(g *graph, x, a *node) *node { return below0(g, x, g.mul(x, a)) }),
 	f2("ClipLo", func(g *graph, x, a *node) *node { return g.pick(g.either(g.cmp(lt, x, a), g.cmp(un, a, a)), a, x) }),

@@ -7,8 +7,8 @@ import "math"
 
 const oneWide = 0x3ff << 52
 
-// wideExpTerms is exp(r) for |r| up to ln(2)/2, to 2^-36.
-var wideExpTerms = minimax(math.Exp, func(r float64) float64 { return math.Exp(-r) }, -0.3467, 0.3467, 7)
+// wideExpTerms is exp(r) for |r| up to ln(2)/2, to 2^-41.
+var wideExpTerms = minimax(math.Exp, func(r float64) float64 { return math.Exp(-r) }, -0.3467, 0.3467, 8)
 
 // wideExp is exp(x) for |x| up to 500.
 func wideExp(g *graph, x *node) *node {
