@@ -15,6 +15,7 @@ type result struct {
 	Theirs  side    `json:"onnxruntime"`
 	Ratio   float64 `json:"ratio"`  // of the medians, ours over theirs
 	Paired  float64 `json:"paired"` // the median of the ratios of single rounds
+	CPU     float64 `json:"cpu"`    // of the processor time of a run, all threads together; 0: not known
 	Rounds  int     `json:"rounds"` // that count
 	Noisy   int     `json:"noisy"`  // left out, since others used the processors
 	MaxAbs  float64 `json:"max_abs_difference"`
@@ -28,6 +29,7 @@ type side struct {
 	LoadMs   float64 `json:"load_ms"`
 	MedianMs float64 `json:"median_ms"`
 	BestMs   float64 `json:"best_ms"`
+	CPUMs    float64 `json:"cpu_ms"` // processor time of a run, the mean; 0: not known
 	PeakRSS  int64   `json:"peak_rss_bytes"`
 }
 
@@ -48,6 +50,7 @@ type pair struct {
 	counts   [2]int       // runs of a batch
 	seconds  [2][]float64 // of a run, by round
 	others   []float64    // by round, the larger of both
+	cpu      [2]float64   // seconds of processor time, of all rounds
 }
 
 // measure runs both sides in turns.
@@ -93,7 +96,9 @@ func (p *pair) batch(i int) error {
 	if err != nil {
 		return err
 	}
-	others := (busySeconds() - busy - (ownSeconds(pid) - own)) / seconds
+	used := ownSeconds(pid) - own
+	p.cpu[i] += used
+	others := (busySeconds() - busy - used) / seconds
 	last := len(p.others) - 1
 	p.others[last] = max(p.others[last], others)
 	p.seconds[i] = append(p.seconds[i], seconds/float64(p.counts[i]))
@@ -125,10 +130,15 @@ func (p *pair) keep(quiet float64) (noisy int) {
 
 // summary is the result of the rounds.
 func (p *pair) summary(n *network, threads int, quiet float64) *result {
-	r := &result{Network: n.name, Threads: threads, Noisy: p.keep(quiet), Rounds: len(p.seconds[0])}
+	all := float64(len(p.others))
+	r := &result{Network: n.name, Threads: threads, Noisy: p.keep(quiet)}
+	r.Rounds = len(p.seconds[0])
 	for i, out := range []*side{&r.Ours, &r.Theirs} {
 		s := p.sessions[i]
-		*out = side{s.version, s.load * 1e3, median(p.seconds[i]) * 1e3, slices.Min(p.seconds[i]) * 1e3, peakBytes(s.cmd.Process.Pid)}
+		*out = side{s.version, s.load * 1e3, median(p.seconds[i]) * 1e3, slices.Min(p.seconds[i]) * 1e3, p.cpu[i] / all / float64(p.counts[i]) * 1e3, peakBytes(s.cmd.Process.Pid)}
+	}
+	if r.Theirs.CPUMs > 0 {
+		r.CPU = r.Ours.CPUMs / r.Theirs.CPUMs
 	}
 	r.Ratio = r.Ours.MedianMs / r.Theirs.MedianMs
 	var ratios []float64

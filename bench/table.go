@@ -19,6 +19,7 @@ var columns = []column{
 	{"onnxruntime ms", func(r *result) string { return milliseconds(r.Theirs.MedianMs) }},
 	{"ratio", func(r *result) string { return fmt.Sprintf("%.3f", r.Ratio) }},
 	{"paired", func(r *result) string { return fmt.Sprintf("%.3f", r.Paired) }},
+	{"cpu", func(r *result) string { return fmt.Sprintf("%.3f", r.CPU) }},
 	{"npu MB", func(r *result) string { return megabytes(r.Ours.PeakRSS) }},
 	{"onnxruntime MB", func(r *result) string { return megabytes(r.Theirs.PeakRSS) }},
 	{"load ms", func(r *result) string { return fmt.Sprintf("%.0f/%.0f", r.Ours.LoadMs, r.Theirs.LoadMs) }},
