@@ -14,7 +14,8 @@ import (
 //	linear f32[8,512,1024] f32[4096,1024]       m 4096, n 4096, k 1024
 //	matmul f32[512,64] f32[64]                  turned: m 1, n 512, k 64
 type product struct {
-	op      int // of the body
+	op      int // of the body, whose result the kernel makes: the product, or its sum with a bias
+	bias    int // an input that is added to every row, or Absent
 	m, n, k int
 	batch   []batchAxis
 	a, b    matrix
@@ -74,7 +75,7 @@ func productOf(b *Body, op int) (p *product, why string) {
 		right = right.transposed()
 	}
 	out := c.Out[0].Ints()
-	p = &product{op: op, heartRows: 1}
+	p = &product{op: op, bias: Absent, heartRows: 1}
 	if len(out) > 1 {
 		p.heartRows = out[len(out)-2]
 	}

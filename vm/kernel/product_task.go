@@ -105,6 +105,9 @@ func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.R
 	} else {
 		job.Matrix = matrixIn(floats(in[p.b.input]), b, p.b)
 	}
+	if p.bias != Absent {
+		job.Bias = floats(in[p.bias])
+	}
 	if p.tail == nil {
 		job.C, job.Ldc = floats(out[0])[index*p.m*p.n:], p.n
 	} else {

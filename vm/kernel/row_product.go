@@ -84,6 +84,9 @@ func (p *product) finish(b *Body, o *Options) (why string) {
 
 // follow finds the tail, if the result is not the product itself.
 func (p *product) follow(b *Body, level isa.Level) (why string) {
+	if bias := p.biasOf(b); bias != nil {
+		p.op, p.bias = bias.op, bias.input
+	}
 	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First || p.nothing(b) {
 		return ""
 	}
@@ -94,6 +97,25 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	}
 	p.tail, why = tailOf(sub, heart, cols, level)
 	return why
+}
+
+// biasOf finds a bias that the product's kernel adds: the only reader of the product,
+// and a vector that lies in an input.
+func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {
+	product := b.Ops[p.op].First
+	if p.turned || b.Uses(product) != 1 {
+		return nil
+	}
+	for i := range b.Ops {
+		o := &b.Ops[i]
+		if !o.Is("bias_add") || o.Args[0] != product {
+			continue
+		}
+		if l, ok := lieOf(b, o.Args[1]); ok && l.steps[0] == 1 && l.input != b.InPlace {
+			return &struct{ op, input int }{i, l.input}
+		}
+	}
+	return nil
 }
 
 // nothing reports whether the product's results have no elements.

@@ -18,6 +18,7 @@ type Block struct {
 	A       Matrix
 	B       Panels
 	Add     bool      // C += A·B
+	Bias    []float32 // N floats that are added to every row in the end; nil: nothing is
 	Next    []float32 // what the next block begins to read B at, if not behind this one's last panel
 }
 
@@ -51,7 +52,7 @@ func (x *Scratch) run(k *kernels, b *Block) {
 				height++
 			}
 			t.a = a + uintptr(row*t.row)
-			t.across(k, height, min(group*k.width, b.N-n), panel, c+uintptr(row*t.ldc+n*floatBytes))
+			t.across(k, height, Range{n, min(n+group*k.width, b.N)}, panel, c+uintptr(row*t.ldc))
 			row += height
 			t.next += uintptr(t.hop * (b.K / 4))
 		}
@@ -70,24 +71,27 @@ func (t *tile) begin(b *Block) {
 	t.of = *b
 	t.row, t.step = b.A.Row*floatBytes, b.A.Col*floatBytes
 	t.line, t.panel = b.B.Line*floatBytes, b.B.Panel*floatBytes
-	t.ldc, t.k, t.add = b.Ldc*floatBytes, b.K, 0
+	t.ldc, t.k, t.add, t.bias = b.Ldc*floatBytes, b.K, 0, 0
 	if b.Add {
 		t.add = 1
 	}
 }
 
-// across runs tiles of one height over n columns.
-func (t *tile) across(k *kernels, height, n int, b, c uintptr) {
+// across runs tiles of one height over some columns; b is their first panel, c the
+// first column of all in the row.
+func (t *tile) across(k *kernels, height int, cols Range, b, c uintptr) {
 	wide := k.panels(height)
-	for n > 0 {
+	for n := cols.Lo; n < cols.Hi; {
 		p := 1
-		if n > (wide-1)*k.width {
+		if cols.Hi-n > (wide-1)*k.width {
 			p = wide
 		}
-		t.b, t.c, t.n = b, c, min(n, p*k.width)
+		t.b, t.c, t.n = b, c+uintptr(n*floatBytes), min(cols.Hi-n, p*k.width)
+		if t.of.Bias != nil {
+			t.bias = address(t.of.Bias) + uintptr(n*floatBytes)
+		}
 		k.tiles[height][p](t)
-		n -= p * k.width
+		n += p * k.width
 		b += uintptr(p * t.panel)
-		c += uintptr(p * k.width * floatBytes)
 	}
 }

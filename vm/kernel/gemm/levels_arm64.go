@@ -1,6 +1,10 @@
 package gemm
 
-import "github.com/npulang/npu/vm/kernel/isa"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
 
 var levels = [isa.NEON + 1]*kernels{
 	isa.Portable: &portable,
@@ -26,15 +30,19 @@ func edged(rows, panels int, f func(*tile)) func(*tile) {
 			f(t)
 			return
 		}
-		c, ldc := t.c, t.ldc
+		c, ldc, bias := t.c, t.ldc, t.bias
 		for i := range rows {
 			if row := t.edge[i*width:][:width]; t.add != 0 {
 				copy(row, t.rowOfC(i, t.n))
 			}
 		}
 		t.c, t.ldc = address(t.edge[:]), width*floatBytes
+		if bias != 0 {
+			copy(t.edgeBias[:t.n], unsafe.Slice((*float32)(from(t.of.Bias, bias)), t.n))
+			t.bias = address(t.edgeBias[:])
+		}
 		f(t)
-		t.c, t.ldc = c, ldc
+		t.c, t.ldc, t.bias = c, ldc, bias
 		for i := range rows {
 			copy(t.rowOfC(i, t.n), t.edge[i*width:])
 		}

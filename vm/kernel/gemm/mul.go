@@ -14,6 +14,9 @@ type Product struct {
 	// in scratch memory and Tail takes them.
 	C   []float32
 	Ldc int
+	// Bias, if not nil, is N floats that are added to every row of the product, which
+	// has been rounded before. Products whose sums are integers have none.
+	Bias []float32
 	// Tail, if not nil, is called for every finished block of C while it is in the
 	// second cache.
 	Tail Tail
@@ -146,7 +149,7 @@ func (m *mul) column(band, cols Range, high int) {
 			at := c[(lo-band.Lo)*ldc:]
 			m.x.run(m.set, &Block{
 				M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0,
-				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b, Next: m.next(ks, cols),
+				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b, Next: m.next(ks, cols), Bias: m.bias(ks, cols),
 			})
 			if ks.Hi == m.p.K && m.p.Tail != nil {
 				m.p.Tail.Block(lo, cols.Lo, rows.len(), cols.len(), at, ldc)
@@ -183,6 +186,14 @@ func (m *mul) panels(ks, cols Range) Panels {
 	b := floats(&m.x.b, PackedLen(m.level, ks.len(), cols.len()))
 	Pack(m.level, b, m.p.Matrix.From(ks.Lo, cols.Lo), ks.len(), cols.len())
 	return PackedPanels(m.level, b, ks.len())
+}
+
+// bias is what is added to a piece whose products end there.
+func (m *mul) bias(ks, cols Range) []float32 {
+	if m.p.Bias == nil || ks.Hi < m.p.K {
+		return nil
+	}
+	return m.p.Bias[cols.Lo:cols.Hi]
 }
 
 // next is where B goes on behind a piece of it.

@@ -60,7 +60,7 @@ func (s sample) packed(level isa.Level) Panels {
 }
 
 // check compares C with sums in float64.
-func (s sample) check(t *testing.T, c []float32, ldc int) {
+func (s sample) check(t *testing.T, c []float32, ldc int, bias []float32) {
 	t.Helper()
 	for i := range s.m {
 		for j := range s.n {
@@ -69,7 +69,10 @@ func (s sample) check(t *testing.T, c []float32, ldc int) {
 				x := float64(s.a.Data[i*s.a.Row+q*s.a.Col]) * float64(s.b.Data[q*s.b.Row+j*s.b.Col])
 				sum, abs = sum+x, abs+math.Abs(x)
 			}
-			bound := float64(s.k) * 0x1p-23 * abs
+			if bias != nil {
+				sum += float64(bias[j])
+			}
+			bound := float64(s.k+1) * 0x1p-23 * (abs + 2)
 			if got := float64(c[i*ldc+j]); !(math.Abs(got-sum) <= bound) {
 				t.Fatalf("%dx%dx%d: element (%d,%d) is %g, not %g", s.m, s.n, s.k, i, j, got, sum)
 			}
@@ -78,7 +81,7 @@ func (s sample) check(t *testing.T, c []float32, ldc int) {
 }
 
 // TestBlock: every height of a block up to two tiles, all remainders of columns
-// and of the unrolled loop, begun with zero and with C.
+// and of the unrolled loop, begun with zero and with C, with a bias.
 func TestBlock(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for _, level := range isa.Levels() {
@@ -100,7 +103,7 @@ func (s sample) block(t *testing.T, level isa.Level, rnd *rand.Rand) {
 	b := &Block{M: s.m, N: s.n, K: s.k, C: c, Ldc: ldc, A: s.a, B: s.packed(level)}
 	var x Scratch
 	x.Run(level, b)
-	s.check(t, c, ldc)
+	s.check(t, c, ldc, nil)
 	once := append([]float32(nil), c...)
 	*b = Block{M: s.m, N: s.n, K: 0, C: c, Ldc: ldc, A: s.a, B: b.B, Add: true}
 	x.Run(level, b)
@@ -110,6 +113,16 @@ func (s sample) block(t *testing.T, level isa.Level, rnd *rand.Rand) {
 		}
 		if i%ldc >= s.n && c[i] == c[i] {
 			t.Fatalf("%v %dx%d: written between the rows of C", level, s.m, s.n)
+		}
+	}
+	bias := guarded(s.n, 1)
+	for j := range bias {
+		bias[j] = float32(rnd.NormFloat64())
+	}
+	x.Run(level, &Block{M: s.m, N: s.n, K: s.k, C: c, Ldc: ldc, A: s.a, B: b.B, Bias: bias})
+	for i := range once {
+		if j := i % ldc; j < s.n && c[i] != once[i]+bias[j] {
+			t.Fatalf("%v %dx%d: with the bias %g, %g becomes %g", level, s.m, s.n, bias[j], once[i], c[i])
 		}
 	}
 	whole(t, "C", c)
@@ -138,7 +151,7 @@ func TestMul(t *testing.T) {
 		for _, level := range isa.Levels() {
 			s, blocks := random(rnd, level)
 			first := s.mul(t, rnd, level, Default)
-			s.check(t, first, s.n)
+			s.check(t, first, s.n, s.bias())
 			for range 2 {
 				again := s.mul(t, rnd, level, blocks)
 				for i := range first {
@@ -167,6 +180,18 @@ func (d *doubled) Block(row, col, rows, cols int, c []float32, ldc int) {
 	}
 }
 
+// bias is one for some of the samples.
+func (s sample) bias() []float32 {
+	if s.n%3 > 0 {
+		return nil
+	}
+	b := guarded(s.n, 3)
+	for j := range b {
+		b[j] = float32(j%7) / 4
+	}
+	return b
+}
+
 // mul computes the sample in random ranges, in one of the ways that Mul has, and
 // returns C without gaps.
 func (s sample) mul(t *testing.T, rnd *rand.Rand, level isa.Level, blocks Blocks) []float32 {
@@ -175,6 +200,7 @@ func (s sample) mul(t *testing.T, rnd *rand.Rand, level isa.Level, blocks Blocks
 	if rnd.Intn(2) == 0 {
 		p.Panels = s.packed(level)
 	}
+	p.Bias = s.bias()
 	c := guarded(s.m*s.n, rnd.Intn(4))
 	tail := &doubled{to: make([]float32, s.m*s.n), ld: s.n}
 	way := rnd.Intn(3)
@@ -220,7 +246,11 @@ func TestLevels(t *testing.T) {
 			first = c
 		}
 		for i := range first {
-			if want := s.fused(i/s.n, i%s.n); math.Float32bits(first[i]) != math.Float32bits(want) {
+			want := s.fused(i/s.n, i%s.n)
+			if bias := s.bias(); bias != nil {
+				want += bias[i%s.n]
+			}
+			if math.Float32bits(first[i]) != math.Float32bits(want) {
 				t.Fatalf("element %d is %g, not %g", i, first[i], want)
 			}
 		}
@@ -308,7 +338,7 @@ func TestFields(t *testing.T) {
 	for i, off := range []uintptr{
 		unsafe.Offsetof(x.a), unsafe.Offsetof(x.b), unsafe.Offsetof(x.c), unsafe.Offsetof(x.row), unsafe.Offsetof(x.step),
 		unsafe.Offsetof(x.line), unsafe.Offsetof(x.panel), unsafe.Offsetof(x.ldc), unsafe.Offsetof(x.k), unsafe.Offsetof(x.n), unsafe.Offsetof(x.add),
-		unsafe.Offsetof(x.next), unsafe.Offsetof(x.hop),
+		unsafe.Offsetof(x.next), unsafe.Offsetof(x.hop), unsafe.Offsetof(x.bias),
 	} {
 		if isa.Has(isa.AVX2) && off != uintptr(8*i) {
 			t.Errorf("field %d lies at %d", i, off)

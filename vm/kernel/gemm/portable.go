@@ -54,7 +54,17 @@ func tile1x4(t *tile, i int) {
 			line += t.line
 		}
 	}
-	copy(c, []float32{s0, s1, s2, s3})
+	t.store(c, [4]float32{s0, s1, s2, s3})
+}
+
+// store writes sums to what exists of a row of C, with the bias.
+func (t *tile) store(c []float32, s [4]float32) {
+	if t.bias != 0 {
+		for i, b := range unsafe.Slice((*float32)(from(t.of.Bias, t.bias)), len(c)) {
+			s[i] += b
+		}
+	}
+	copy(c, s[:])
 }
 
 // tile2x4 computes rows i and i+1 of a tile: as many sums as the registers of amd64
@@ -87,8 +97,8 @@ func tile2x4(t *tile, i int) {
 			line += t.line
 		}
 	}
-	copy(c, []float32{s0, s1, s2, s3})
-	copy(d, []float32{r0, r1, r2, r3})
+	t.store(c, [4]float32{s0, s1, s2, s3})
+	t.store(d, [4]float32{r0, r1, r2, r3})
 }
 
 // turn8 is the twin of turn8AVX2.

@@ -20,9 +20,11 @@ type tile struct {
 	add     int     // 0: begin with zero; 1: with C
 	next    uintptr // what is asked for, into the second cache, ahead of its use
 	hop     int     // how far that goes on every four products
+	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
 
-	of   Block       // for the code in Go
-	edge [96]float32 // a tile of kernels that compute whole panels only
+	of       Block       // for the code in Go
+	edge     [96]float32 // a tile of kernels that compute whole panels only
+	edgeBias [64]float32 // and a bias
 }
 
 const (

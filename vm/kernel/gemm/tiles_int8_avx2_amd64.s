@@ -110,6 +110,33 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     store
+	CMPQ    72(AX), $0x10
+	JLT     biasEdge
+	VMOVUPS (DX), Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(DX), Y2
+	VADDPS  Y2, Y1, Y1
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), BX
+	MOVD         BX, X2
+	VPBROADCASTD X2, Y2
+	VMOVDQU      lane<>+0(SB), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VMASKMOVPS   (DX), Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	MOVD         BX, X2
+	VPBROADCASTD X2, Y2
+	VMOVDQU      lane<>+32(SB), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VMASKMOVPS   32(DX), Y2, Y2
+	VADDPS       Y2, Y1, Y1
+
+store:
 	CMPQ    72(AX), $0x10
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -373,6 +400,81 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     store
+	CMPQ    72(AX), $0x40
+	JLT     biasEdge
+	VMOVUPS (DX), Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(DX), Y8
+	VADDPS  Y8, Y1, Y1
+	VMOVUPS 64(DX), Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 96(DX), Y8
+	VADDPS  Y8, Y3, Y3
+	VMOVUPS 128(DX), Y8
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 160(DX), Y8
+	VADDPS  Y8, Y5, Y5
+	VMOVUPS 192(DX), Y8
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 224(DX), Y8
+	VADDPS  Y8, Y7, Y7
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), BX
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+0(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   (DX), Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+32(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   32(DX), Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+64(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   64(DX), Y8, Y8
+	VADDPS       Y8, Y2, Y2
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+96(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   96(DX), Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+128(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   128(DX), Y8, Y8
+	VADDPS       Y8, Y4, Y4
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+160(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   160(DX), Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+192(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   192(DX), Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVD         BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+224(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   224(DX), Y8, Y8
+	VADDPS       Y8, Y7, Y7
+
+store:
 	CMPQ    72(AX), $0x40
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -574,6 +676,37 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x10
+	JLT     biasEdge
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 32(BX), Y4
+	VADDPS  Y4, Y1, Y1
+	VADDPS  Y4, Y3, Y3
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	MOVD         SI, X4
+	VPBROADCASTD X4, Y4
+	VMOVDQU      lane<>+0(SB), Y5
+	VPCMPGTD     Y5, Y4, Y4
+	VMASKMOVPS   (BX), Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y4, Y2, Y2
+	MOVD         SI, X4
+	VPBROADCASTD X4, Y4
+	VMOVDQU      lane<>+32(SB), Y5
+	VPCMPGTD     Y5, Y4, Y4
+	VMASKMOVPS   32(BX), Y4, Y4
+	VADDPS       Y4, Y1, Y1
+	VADDPS       Y4, Y3, Y3
+
+store:
 	CMPQ    72(AX), $0x10
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -811,6 +944,57 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (BX), Y8
+	VADDPS  Y8, Y0, Y0
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 32(BX), Y8
+	VADDPS  Y8, Y1, Y1
+	VADDPS  Y8, Y5, Y5
+	VMOVUPS 64(BX), Y8
+	VADDPS  Y8, Y2, Y2
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 96(BX), Y8
+	VADDPS  Y8, Y3, Y3
+	VADDPS  Y8, Y7, Y7
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+0(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   (BX), Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	VADDPS       Y8, Y4, Y4
+	MOVD         SI, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+32(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   32(BX), Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VADDPS       Y8, Y5, Y5
+	MOVD         SI, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+64(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   64(BX), Y8, Y8
+	VADDPS       Y8, Y2, Y2
+	VADDPS       Y8, Y6, Y6
+	MOVD         SI, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+96(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   96(BX), Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VADDPS       Y8, Y7, Y7
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -1028,6 +1212,41 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x10
+	JLT     biasEdge
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y0, Y0
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS 32(BX), Y6
+	VADDPS  Y6, Y1, Y1
+	VADDPS  Y6, Y3, Y3
+	VADDPS  Y6, Y5, Y5
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	MOVD         SI, X6
+	VPBROADCASTD X6, Y6
+	VMOVDQU      lane<>+0(SB), Y7
+	VPCMPGTD     Y7, Y6, Y6
+	VMASKMOVPS   (BX), Y6, Y6
+	VADDPS       Y6, Y0, Y0
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y6, Y4, Y4
+	MOVD         SI, X6
+	VPBROADCASTD X6, Y6
+	VMOVDQU      lane<>+32(SB), Y7
+	VPCMPGTD     Y7, Y6, Y6
+	VMASKMOVPS   32(BX), Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	VADDPS       Y6, Y3, Y3
+	VADDPS       Y6, Y5, Y5
+
+store:
 	CMPQ    72(AX), $0x10
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -1267,6 +1486,45 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), SI
+	TESTQ   SI, SI
+	JEQ     store
+	CMPQ    72(AX), $0x10
+	JLT     biasEdge
+	VMOVUPS (SI), Y8
+	VADDPS  Y8, Y0, Y0
+	VADDPS  Y8, Y2, Y2
+	VADDPS  Y8, Y4, Y4
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 32(SI), Y8
+	VADDPS  Y8, Y1, Y1
+	VADDPS  Y8, Y3, Y3
+	VADDPS  Y8, Y5, Y5
+	VADDPS  Y8, Y7, Y7
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DI
+	MOVD         DI, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+0(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   (SI), Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	VADDPS       Y8, Y2, Y2
+	VADDPS       Y8, Y4, Y4
+	VADDPS       Y8, Y6, Y6
+	MOVD         DI, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+32(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   32(SI), Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VADDPS       Y8, Y3, Y3
+	VADDPS       Y8, Y5, Y5
+	VADDPS       Y8, Y7, Y7
+
+store:
 	CMPQ    72(AX), $0x10
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -1542,6 +1800,49 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), SI
+	TESTQ   SI, SI
+	JEQ     store
+	CMPQ    72(AX), $0x10
+	JLT     biasEdge
+	VMOVUPS (SI), Y10
+	VADDPS  Y10, Y0, Y0
+	VADDPS  Y10, Y2, Y2
+	VADDPS  Y10, Y4, Y4
+	VADDPS  Y10, Y6, Y6
+	VADDPS  Y10, Y8, Y8
+	VMOVUPS 32(SI), Y10
+	VADDPS  Y10, Y1, Y1
+	VADDPS  Y10, Y3, Y3
+	VADDPS  Y10, Y5, Y5
+	VADDPS  Y10, Y7, Y7
+	VADDPS  Y10, Y9, Y9
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DI
+	MOVD         DI, X10
+	VPBROADCASTD X10, Y10
+	VMOVDQU      lane<>+0(SB), Y11
+	VPCMPGTD     Y11, Y10, Y10
+	VMASKMOVPS   (SI), Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VADDPS       Y10, Y2, Y2
+	VADDPS       Y10, Y4, Y4
+	VADDPS       Y10, Y6, Y6
+	VADDPS       Y10, Y8, Y8
+	MOVD         DI, X10
+	VPBROADCASTD X10, Y10
+	VMOVDQU      lane<>+32(SB), Y11
+	VPCMPGTD     Y11, Y10, Y10
+	VMASKMOVPS   32(SI), Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VADDPS       Y10, Y3, Y3
+	VADDPS       Y10, Y5, Y5
+	VADDPS       Y10, Y7, Y7
+	VADDPS       Y10, Y9, Y9
+
+store:
 	CMPQ    72(AX), $0x10
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)
@@ -1855,6 +2156,53 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DI
+	TESTQ   DI, DI
+	JEQ     store
+	CMPQ    72(AX), $0x10
+	JLT     biasEdge
+	VMOVUPS (DI), Y12
+	VADDPS  Y12, Y0, Y0
+	VADDPS  Y12, Y2, Y2
+	VADDPS  Y12, Y4, Y4
+	VADDPS  Y12, Y6, Y6
+	VADDPS  Y12, Y8, Y8
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 32(DI), Y12
+	VADDPS  Y12, Y1, Y1
+	VADDPS  Y12, Y3, Y3
+	VADDPS  Y12, Y5, Y5
+	VADDPS  Y12, Y7, Y7
+	VADDPS  Y12, Y9, Y9
+	VADDPS  Y12, Y11, Y11
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), R8
+	MOVD         R8, X12
+	VPBROADCASTD X12, Y12
+	VMOVDQU      lane<>+0(SB), Y13
+	VPCMPGTD     Y13, Y12, Y12
+	VMASKMOVPS   (DI), Y12, Y12
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y8, Y8
+	VADDPS       Y12, Y10, Y10
+	MOVD         R8, X12
+	VPBROADCASTD X12, Y12
+	VMOVDQU      lane<>+32(SB), Y13
+	VPCMPGTD     Y13, Y12, Y12
+	VMASKMOVPS   32(DI), Y12, Y12
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y7, Y7
+	VADDPS       Y12, Y9, Y9
+	VADDPS       Y12, Y11, Y11
+
+store:
 	CMPQ    72(AX), $0x10
 	JLT     storeEdge
 	VMOVUPS Y0, (CX)

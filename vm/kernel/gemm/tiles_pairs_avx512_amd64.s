@@ -102,6 +102,29 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (DX), Z2
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS 64(DX), Z2
+	VADDPS  Z2, Z1, Z1
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z2
+	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
+	VMOVUPS.Z    (DX), K1, Z2
+	VADDPS       Z2, Z0, Z0
+	VPBROADCASTD BX, Z2
+	VPCMPD       $0x06, lane<>+64(SB), Z2, K1
+	VMOVUPS.Z    64(DX), K1, Z2
+	VADDPS       Z2, Z1, Z1
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -309,6 +332,65 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     store
+	CMPQ    72(AX), $0x80
+	JLT     biasEdge
+	VMOVUPS (DX), Z8
+	VADDPS  Z8, Z0, Z0
+	VMOVUPS 64(DX), Z8
+	VADDPS  Z8, Z1, Z1
+	VMOVUPS 128(DX), Z8
+	VADDPS  Z8, Z2, Z2
+	VMOVUPS 192(DX), Z8
+	VADDPS  Z8, Z3, Z3
+	VMOVUPS 256(DX), Z8
+	VADDPS  Z8, Z4, Z4
+	VMOVUPS 320(DX), Z8
+	VADDPS  Z8, Z5, Z5
+	VMOVUPS 384(DX), Z8
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS 448(DX), Z8
+	VADDPS  Z8, Z7, Z7
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
+	VMOVUPS.Z    (DX), K1, Z8
+	VADDPS       Z8, Z0, Z0
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
+	VMOVUPS.Z    64(DX), K1, Z8
+	VADDPS       Z8, Z1, Z1
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+128(SB), Z8, K1
+	VMOVUPS.Z    128(DX), K1, Z8
+	VADDPS       Z8, Z2, Z2
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+192(SB), Z8, K1
+	VMOVUPS.Z    192(DX), K1, Z8
+	VADDPS       Z8, Z3, Z3
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+256(SB), Z8, K1
+	VMOVUPS.Z    256(DX), K1, Z8
+	VADDPS       Z8, Z4, Z4
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+320(SB), Z8, K1
+	VMOVUPS.Z    320(DX), K1, Z8
+	VADDPS       Z8, Z5, Z5
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+384(SB), Z8, K1
+	VMOVUPS.Z    384(DX), K1, Z8
+	VADDPS       Z8, Z6, Z6
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+448(SB), Z8, K1
+	VMOVUPS.Z    448(DX), K1, Z8
+	VADDPS       Z8, Z7, Z7
+
+store:
 	CMPQ    72(AX), $0x80
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -477,6 +559,33 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (BX), Z4
+	VADDPS  Z4, Z0, Z0
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS 64(BX), Z4
+	VADDPS  Z4, Z1, Z1
+	VADDPS  Z4, Z3, Z3
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z4
+	VPCMPD       $0x06, lane<>+0(SB), Z4, K1
+	VMOVUPS.Z    (BX), K1, Z4
+	VADDPS       Z4, Z0, Z0
+	VADDPS       Z4, Z2, Z2
+	VPBROADCASTD SI, Z4
+	VPCMPD       $0x06, lane<>+64(SB), Z4, K1
+	VMOVUPS.Z    64(BX), K1, Z4
+	VADDPS       Z4, Z1, Z1
+	VADDPS       Z4, Z3, Z3
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -666,6 +775,49 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x40
+	JLT     biasEdge
+	VMOVUPS (BX), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z4, Z4
+	VMOVUPS 64(BX), Z8
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z5, Z5
+	VMOVUPS 128(BX), Z8
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS 192(BX), Z8
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z7, Z7
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
+	VMOVUPS.Z    (BX), K1, Z8
+	VADDPS       Z8, Z0, Z0
+	VADDPS       Z8, Z4, Z4
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
+	VMOVUPS.Z    64(BX), K1, Z8
+	VADDPS       Z8, Z1, Z1
+	VADDPS       Z8, Z5, Z5
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+128(SB), Z8, K1
+	VMOVUPS.Z    128(BX), K1, Z8
+	VADDPS       Z8, Z2, Z2
+	VADDPS       Z8, Z6, Z6
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+192(SB), Z8, K1
+	VMOVUPS.Z    192(BX), K1, Z8
+	VADDPS       Z8, Z3, Z3
+	VADDPS       Z8, Z7, Z7
+
+store:
 	CMPQ    72(AX), $0x40
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -849,6 +1001,37 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (BX), Z6
+	VADDPS  Z6, Z0, Z0
+	VADDPS  Z6, Z2, Z2
+	VADDPS  Z6, Z4, Z4
+	VMOVUPS 64(BX), Z6
+	VADDPS  Z6, Z1, Z1
+	VADDPS  Z6, Z3, Z3
+	VADDPS  Z6, Z5, Z5
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z6
+	VPCMPD       $0x06, lane<>+0(SB), Z6, K1
+	VMOVUPS.Z    (BX), K1, Z6
+	VADDPS       Z6, Z0, Z0
+	VADDPS       Z6, Z2, Z2
+	VADDPS       Z6, Z4, Z4
+	VPBROADCASTD SI, Z6
+	VPCMPD       $0x06, lane<>+64(SB), Z6, K1
+	VMOVUPS.Z    64(BX), K1, Z6
+	VADDPS       Z6, Z1, Z1
+	VADDPS       Z6, Z3, Z3
+	VADDPS       Z6, Z5, Z5
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -1083,6 +1266,57 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     store
+	CMPQ    72(AX), $0x40
+	JLT     biasEdge
+	VMOVUPS (BX), Z12
+	VADDPS  Z12, Z0, Z0
+	VADDPS  Z12, Z4, Z4
+	VADDPS  Z12, Z8, Z8
+	VMOVUPS 64(BX), Z12
+	VADDPS  Z12, Z1, Z1
+	VADDPS  Z12, Z5, Z5
+	VADDPS  Z12, Z9, Z9
+	VMOVUPS 128(BX), Z12
+	VADDPS  Z12, Z2, Z2
+	VADDPS  Z12, Z6, Z6
+	VADDPS  Z12, Z10, Z10
+	VMOVUPS 192(BX), Z12
+	VADDPS  Z12, Z3, Z3
+	VADDPS  Z12, Z7, Z7
+	VADDPS  Z12, Z11, Z11
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z12
+	VPCMPD       $0x06, lane<>+0(SB), Z12, K1
+	VMOVUPS.Z    (BX), K1, Z12
+	VADDPS       Z12, Z0, Z0
+	VADDPS       Z12, Z4, Z4
+	VADDPS       Z12, Z8, Z8
+	VPBROADCASTD SI, Z12
+	VPCMPD       $0x06, lane<>+64(SB), Z12, K1
+	VMOVUPS.Z    64(BX), K1, Z12
+	VADDPS       Z12, Z1, Z1
+	VADDPS       Z12, Z5, Z5
+	VADDPS       Z12, Z9, Z9
+	VPBROADCASTD SI, Z12
+	VPCMPD       $0x06, lane<>+128(SB), Z12, K1
+	VMOVUPS.Z    128(BX), K1, Z12
+	VADDPS       Z12, Z2, Z2
+	VADDPS       Z12, Z6, Z6
+	VADDPS       Z12, Z10, Z10
+	VPBROADCASTD SI, Z12
+	VPCMPD       $0x06, lane<>+192(SB), Z12, K1
+	VMOVUPS.Z    192(BX), K1, Z12
+	VADDPS       Z12, Z3, Z3
+	VADDPS       Z12, Z7, Z7
+	VADDPS       Z12, Z11, Z11
+
+store:
 	CMPQ    72(AX), $0x40
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -1299,6 +1533,41 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), SI
+	TESTQ   SI, SI
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (SI), Z8
+	VADDPS  Z8, Z0, Z0
+	VADDPS  Z8, Z2, Z2
+	VADDPS  Z8, Z4, Z4
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS 64(SI), Z8
+	VADDPS  Z8, Z1, Z1
+	VADDPS  Z8, Z3, Z3
+	VADDPS  Z8, Z5, Z5
+	VADDPS  Z8, Z7, Z7
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z8
+	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
+	VMOVUPS.Z    (SI), K1, Z8
+	VADDPS       Z8, Z0, Z0
+	VADDPS       Z8, Z2, Z2
+	VADDPS       Z8, Z4, Z4
+	VADDPS       Z8, Z6, Z6
+	VPBROADCASTD DI, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
+	VMOVUPS.Z    64(SI), K1, Z8
+	VADDPS       Z8, Z1, Z1
+	VADDPS       Z8, Z3, Z3
+	VADDPS       Z8, Z5, Z5
+	VADDPS       Z8, Z7, Z7
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -1526,6 +1795,45 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), SI
+	TESTQ   SI, SI
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (SI), Z10
+	VADDPS  Z10, Z0, Z0
+	VADDPS  Z10, Z2, Z2
+	VADDPS  Z10, Z4, Z4
+	VADDPS  Z10, Z6, Z6
+	VADDPS  Z10, Z8, Z8
+	VMOVUPS 64(SI), Z10
+	VADDPS  Z10, Z1, Z1
+	VADDPS  Z10, Z3, Z3
+	VADDPS  Z10, Z5, Z5
+	VADDPS  Z10, Z7, Z7
+	VADDPS  Z10, Z9, Z9
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z10
+	VPCMPD       $0x06, lane<>+0(SB), Z10, K1
+	VMOVUPS.Z    (SI), K1, Z10
+	VADDPS       Z10, Z0, Z0
+	VADDPS       Z10, Z2, Z2
+	VADDPS       Z10, Z4, Z4
+	VADDPS       Z10, Z6, Z6
+	VADDPS       Z10, Z8, Z8
+	VPBROADCASTD DI, Z10
+	VPCMPD       $0x06, lane<>+64(SB), Z10, K1
+	VMOVUPS.Z    64(SI), K1, Z10
+	VADDPS       Z10, Z1, Z1
+	VADDPS       Z10, Z3, Z3
+	VADDPS       Z10, Z5, Z5
+	VADDPS       Z10, Z7, Z7
+	VADDPS       Z10, Z9, Z9
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -1782,6 +2090,49 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DI
+	TESTQ   DI, DI
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (DI), Z12
+	VADDPS  Z12, Z0, Z0
+	VADDPS  Z12, Z2, Z2
+	VADDPS  Z12, Z4, Z4
+	VADDPS  Z12, Z6, Z6
+	VADDPS  Z12, Z8, Z8
+	VADDPS  Z12, Z10, Z10
+	VMOVUPS 64(DI), Z12
+	VADDPS  Z12, Z1, Z1
+	VADDPS  Z12, Z3, Z3
+	VADDPS  Z12, Z5, Z5
+	VADDPS  Z12, Z7, Z7
+	VADDPS  Z12, Z9, Z9
+	VADDPS  Z12, Z11, Z11
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z12
+	VPCMPD       $0x06, lane<>+0(SB), Z12, K1
+	VMOVUPS.Z    (DI), K1, Z12
+	VADDPS       Z12, Z0, Z0
+	VADDPS       Z12, Z2, Z2
+	VADDPS       Z12, Z4, Z4
+	VADDPS       Z12, Z6, Z6
+	VADDPS       Z12, Z8, Z8
+	VADDPS       Z12, Z10, Z10
+	VPBROADCASTD R8, Z12
+	VPCMPD       $0x06, lane<>+64(SB), Z12, K1
+	VMOVUPS.Z    64(DI), K1, Z12
+	VADDPS       Z12, Z1, Z1
+	VADDPS       Z12, Z3, Z3
+	VADDPS       Z12, Z5, Z5
+	VADDPS       Z12, Z7, Z7
+	VADDPS       Z12, Z9, Z9
+	VADDPS       Z12, Z11, Z11
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -2065,6 +2416,53 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), DI
+	TESTQ   DI, DI
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (DI), Z14
+	VADDPS  Z14, Z0, Z0
+	VADDPS  Z14, Z2, Z2
+	VADDPS  Z14, Z4, Z4
+	VADDPS  Z14, Z6, Z6
+	VADDPS  Z14, Z8, Z8
+	VADDPS  Z14, Z10, Z10
+	VADDPS  Z14, Z12, Z12
+	VMOVUPS 64(DI), Z14
+	VADDPS  Z14, Z1, Z1
+	VADDPS  Z14, Z3, Z3
+	VADDPS  Z14, Z5, Z5
+	VADDPS  Z14, Z7, Z7
+	VADDPS  Z14, Z9, Z9
+	VADDPS  Z14, Z11, Z11
+	VADDPS  Z14, Z13, Z13
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z14
+	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
+	VMOVUPS.Z    (DI), K1, Z14
+	VADDPS       Z14, Z0, Z0
+	VADDPS       Z14, Z2, Z2
+	VADDPS       Z14, Z4, Z4
+	VADDPS       Z14, Z6, Z6
+	VADDPS       Z14, Z8, Z8
+	VADDPS       Z14, Z10, Z10
+	VADDPS       Z14, Z12, Z12
+	VPBROADCASTD R8, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
+	VMOVUPS.Z    64(DI), K1, Z14
+	VADDPS       Z14, Z1, Z1
+	VADDPS       Z14, Z3, Z3
+	VADDPS       Z14, Z5, Z5
+	VADDPS       Z14, Z7, Z7
+	VADDPS       Z14, Z9, Z9
+	VADDPS       Z14, Z11, Z11
+	VADDPS       Z14, Z13, Z13
+
+store:
 	CMPQ    72(AX), $0x20
 	JLT     storeEdge
 	VMOVUPS Z0, (CX)
@@ -2384,6 +2782,57 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), CX
+	TESTQ   CX, CX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (CX), Z16
+	VADDPS  Z16, Z0, Z0
+	VADDPS  Z16, Z2, Z2
+	VADDPS  Z16, Z4, Z4
+	VADDPS  Z16, Z6, Z6
+	VADDPS  Z16, Z8, Z8
+	VADDPS  Z16, Z10, Z10
+	VADDPS  Z16, Z12, Z12
+	VADDPS  Z16, Z14, Z14
+	VMOVUPS 64(CX), Z16
+	VADDPS  Z16, Z1, Z1
+	VADDPS  Z16, Z3, Z3
+	VADDPS  Z16, Z5, Z5
+	VADDPS  Z16, Z7, Z7
+	VADDPS  Z16, Z9, Z9
+	VADDPS  Z16, Z11, Z11
+	VADDPS  Z16, Z13, Z13
+	VADDPS  Z16, Z15, Z15
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z16
+	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
+	VMOVUPS.Z    (CX), K1, Z16
+	VADDPS       Z16, Z0, Z0
+	VADDPS       Z16, Z2, Z2
+	VADDPS       Z16, Z4, Z4
+	VADDPS       Z16, Z6, Z6
+	VADDPS       Z16, Z8, Z8
+	VADDPS       Z16, Z10, Z10
+	VADDPS       Z16, Z12, Z12
+	VADDPS       Z16, Z14, Z14
+	VPBROADCASTD DX, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
+	VMOVUPS.Z    64(CX), K1, Z16
+	VADDPS       Z16, Z1, Z1
+	VADDPS       Z16, Z3, Z3
+	VADDPS       Z16, Z5, Z5
+	VADDPS       Z16, Z7, Z7
+	VADDPS       Z16, Z9, Z9
+	VADDPS       Z16, Z11, Z11
+	VADDPS       Z16, Z13, Z13
+	VADDPS       Z16, Z15, Z15
+
+store:
 	MOVQ    16(AX), CX
 	MOVQ    56(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -2736,6 +3185,61 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), CX
+	TESTQ   CX, CX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (CX), Z18
+	VADDPS  Z18, Z0, Z0
+	VADDPS  Z18, Z2, Z2
+	VADDPS  Z18, Z4, Z4
+	VADDPS  Z18, Z6, Z6
+	VADDPS  Z18, Z8, Z8
+	VADDPS  Z18, Z10, Z10
+	VADDPS  Z18, Z12, Z12
+	VADDPS  Z18, Z14, Z14
+	VADDPS  Z18, Z16, Z16
+	VMOVUPS 64(CX), Z18
+	VADDPS  Z18, Z1, Z1
+	VADDPS  Z18, Z3, Z3
+	VADDPS  Z18, Z5, Z5
+	VADDPS  Z18, Z7, Z7
+	VADDPS  Z18, Z9, Z9
+	VADDPS  Z18, Z11, Z11
+	VADDPS  Z18, Z13, Z13
+	VADDPS  Z18, Z15, Z15
+	VADDPS  Z18, Z17, Z17
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z18
+	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
+	VMOVUPS.Z    (CX), K1, Z18
+	VADDPS       Z18, Z0, Z0
+	VADDPS       Z18, Z2, Z2
+	VADDPS       Z18, Z4, Z4
+	VADDPS       Z18, Z6, Z6
+	VADDPS       Z18, Z8, Z8
+	VADDPS       Z18, Z10, Z10
+	VADDPS       Z18, Z12, Z12
+	VADDPS       Z18, Z14, Z14
+	VADDPS       Z18, Z16, Z16
+	VPBROADCASTD DX, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
+	VMOVUPS.Z    64(CX), K1, Z18
+	VADDPS       Z18, Z1, Z1
+	VADDPS       Z18, Z3, Z3
+	VADDPS       Z18, Z5, Z5
+	VADDPS       Z18, Z7, Z7
+	VADDPS       Z18, Z9, Z9
+	VADDPS       Z18, Z11, Z11
+	VADDPS       Z18, Z13, Z13
+	VADDPS       Z18, Z15, Z15
+	VADDPS       Z18, Z17, Z17
+
+store:
 	MOVQ    16(AX), CX
 	MOVQ    56(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -3115,6 +3619,65 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), CX
+	TESTQ   CX, CX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (CX), Z20
+	VADDPS  Z20, Z0, Z0
+	VADDPS  Z20, Z2, Z2
+	VADDPS  Z20, Z4, Z4
+	VADDPS  Z20, Z6, Z6
+	VADDPS  Z20, Z8, Z8
+	VADDPS  Z20, Z10, Z10
+	VADDPS  Z20, Z12, Z12
+	VADDPS  Z20, Z14, Z14
+	VADDPS  Z20, Z16, Z16
+	VADDPS  Z20, Z18, Z18
+	VMOVUPS 64(CX), Z20
+	VADDPS  Z20, Z1, Z1
+	VADDPS  Z20, Z3, Z3
+	VADDPS  Z20, Z5, Z5
+	VADDPS  Z20, Z7, Z7
+	VADDPS  Z20, Z9, Z9
+	VADDPS  Z20, Z11, Z11
+	VADDPS  Z20, Z13, Z13
+	VADDPS  Z20, Z15, Z15
+	VADDPS  Z20, Z17, Z17
+	VADDPS  Z20, Z19, Z19
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z20
+	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
+	VMOVUPS.Z    (CX), K1, Z20
+	VADDPS       Z20, Z0, Z0
+	VADDPS       Z20, Z2, Z2
+	VADDPS       Z20, Z4, Z4
+	VADDPS       Z20, Z6, Z6
+	VADDPS       Z20, Z8, Z8
+	VADDPS       Z20, Z10, Z10
+	VADDPS       Z20, Z12, Z12
+	VADDPS       Z20, Z14, Z14
+	VADDPS       Z20, Z16, Z16
+	VADDPS       Z20, Z18, Z18
+	VPBROADCASTD DX, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
+	VMOVUPS.Z    64(CX), K1, Z20
+	VADDPS       Z20, Z1, Z1
+	VADDPS       Z20, Z3, Z3
+	VADDPS       Z20, Z5, Z5
+	VADDPS       Z20, Z7, Z7
+	VADDPS       Z20, Z9, Z9
+	VADDPS       Z20, Z11, Z11
+	VADDPS       Z20, Z13, Z13
+	VADDPS       Z20, Z15, Z15
+	VADDPS       Z20, Z17, Z17
+	VADDPS       Z20, Z19, Z19
+
+store:
 	MOVQ    16(AX), CX
 	MOVQ    56(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -3521,6 +4084,69 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), CX
+	TESTQ   CX, CX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (CX), Z22
+	VADDPS  Z22, Z0, Z0
+	VADDPS  Z22, Z2, Z2
+	VADDPS  Z22, Z4, Z4
+	VADDPS  Z22, Z6, Z6
+	VADDPS  Z22, Z8, Z8
+	VADDPS  Z22, Z10, Z10
+	VADDPS  Z22, Z12, Z12
+	VADDPS  Z22, Z14, Z14
+	VADDPS  Z22, Z16, Z16
+	VADDPS  Z22, Z18, Z18
+	VADDPS  Z22, Z20, Z20
+	VMOVUPS 64(CX), Z22
+	VADDPS  Z22, Z1, Z1
+	VADDPS  Z22, Z3, Z3
+	VADDPS  Z22, Z5, Z5
+	VADDPS  Z22, Z7, Z7
+	VADDPS  Z22, Z9, Z9
+	VADDPS  Z22, Z11, Z11
+	VADDPS  Z22, Z13, Z13
+	VADDPS  Z22, Z15, Z15
+	VADDPS  Z22, Z17, Z17
+	VADDPS  Z22, Z19, Z19
+	VADDPS  Z22, Z21, Z21
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z22
+	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
+	VMOVUPS.Z    (CX), K1, Z22
+	VADDPS       Z22, Z0, Z0
+	VADDPS       Z22, Z2, Z2
+	VADDPS       Z22, Z4, Z4
+	VADDPS       Z22, Z6, Z6
+	VADDPS       Z22, Z8, Z8
+	VADDPS       Z22, Z10, Z10
+	VADDPS       Z22, Z12, Z12
+	VADDPS       Z22, Z14, Z14
+	VADDPS       Z22, Z16, Z16
+	VADDPS       Z22, Z18, Z18
+	VADDPS       Z22, Z20, Z20
+	VPBROADCASTD DX, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
+	VMOVUPS.Z    64(CX), K1, Z22
+	VADDPS       Z22, Z1, Z1
+	VADDPS       Z22, Z3, Z3
+	VADDPS       Z22, Z5, Z5
+	VADDPS       Z22, Z7, Z7
+	VADDPS       Z22, Z9, Z9
+	VADDPS       Z22, Z11, Z11
+	VADDPS       Z22, Z13, Z13
+	VADDPS       Z22, Z15, Z15
+	VADDPS       Z22, Z17, Z17
+	VADDPS       Z22, Z19, Z19
+	VADDPS       Z22, Z21, Z21
+
+store:
 	MOVQ    16(AX), CX
 	MOVQ    56(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -3954,6 +4580,73 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    104(AX), CX
+	TESTQ   CX, CX
+	JEQ     store
+	CMPQ    72(AX), $0x20
+	JLT     biasEdge
+	VMOVUPS (CX), Z24
+	VADDPS  Z24, Z0, Z0
+	VADDPS  Z24, Z2, Z2
+	VADDPS  Z24, Z4, Z4
+	VADDPS  Z24, Z6, Z6
+	VADDPS  Z24, Z8, Z8
+	VADDPS  Z24, Z10, Z10
+	VADDPS  Z24, Z12, Z12
+	VADDPS  Z24, Z14, Z14
+	VADDPS  Z24, Z16, Z16
+	VADDPS  Z24, Z18, Z18
+	VADDPS  Z24, Z20, Z20
+	VADDPS  Z24, Z22, Z22
+	VMOVUPS 64(CX), Z24
+	VADDPS  Z24, Z1, Z1
+	VADDPS  Z24, Z3, Z3
+	VADDPS  Z24, Z5, Z5
+	VADDPS  Z24, Z7, Z7
+	VADDPS  Z24, Z9, Z9
+	VADDPS  Z24, Z11, Z11
+	VADDPS  Z24, Z13, Z13
+	VADDPS  Z24, Z15, Z15
+	VADDPS  Z24, Z17, Z17
+	VADDPS  Z24, Z19, Z19
+	VADDPS  Z24, Z21, Z21
+	VADDPS  Z24, Z23, Z23
+	JMP     store
+
+biasEdge:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z24
+	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
+	VMOVUPS.Z    (CX), K1, Z24
+	VADDPS       Z24, Z0, Z0
+	VADDPS       Z24, Z2, Z2
+	VADDPS       Z24, Z4, Z4
+	VADDPS       Z24, Z6, Z6
+	VADDPS       Z24, Z8, Z8
+	VADDPS       Z24, Z10, Z10
+	VADDPS       Z24, Z12, Z12
+	VADDPS       Z24, Z14, Z14
+	VADDPS       Z24, Z16, Z16
+	VADDPS       Z24, Z18, Z18
+	VADDPS       Z24, Z20, Z20
+	VADDPS       Z24, Z22, Z22
+	VPBROADCASTD DX, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
+	VMOVUPS.Z    64(CX), K1, Z24
+	VADDPS       Z24, Z1, Z1
+	VADDPS       Z24, Z3, Z3
+	VADDPS       Z24, Z5, Z5
+	VADDPS       Z24, Z7, Z7
+	VADDPS       Z24, Z9, Z9
+	VADDPS       Z24, Z11, Z11
+	VADDPS       Z24, Z13, Z13
+	VADDPS       Z24, Z15, Z15
+	VADDPS       Z24, Z17, Z17
+	VADDPS       Z24, Z19, Z19
+	VADDPS       Z24, Z21, Z21
+	VADDPS       Z24, Z23, Z23
+
+store:
 	MOVQ    16(AX), CX
 	MOVQ    56(AX), DX
 	LEAQ    (DX)(DX*2), BX

@@ -59,6 +59,7 @@ func (t neonTile) write(decl *bytes.Buffer) {
 	t.op("SUB $1, R12, R12")
 	t.op("CBNZ R12, step")
 	t.label("store")
+	t.bias()
 	t.c("VST1")
 	t.op("RET")
 }
@@ -105,6 +106,22 @@ func (t neonTile) c(op string) {
 		}
 		t.op("ADD R11, R10, R10")
 	}
+}
+
+// bias adds the bias to the sums, if there is one, as its product with one: the
+// assembler has no sum of floats by itself.
+func (t neonTile) bias() {
+	t.op("MOVD %d(R20), R13", fieldBias)
+	t.op("CBZ R13, plain")
+	t.op("MOVD $0x3f800000, R14")
+	t.op("VDUP R14, V28.S4")
+	for p := range t.panels {
+		t.op("VLD1.P 64(R13), %s", registers(24))
+		for i := range t.rows {
+			t.multiply(28, t.sum(i, p))
+		}
+	}
+	t.label("plain")
 }
 
 // product is one step along k.

@@ -25,6 +25,7 @@ const (
 	fieldAdd   // 0: begin with zero; else with C
 	fieldNext  // what the loop asks for ahead of its use
 	fieldHop   // bytes to go on there every four steps
+	fieldBias  // what is added to every row in the end; 0: nothing
 )
 
 // unroll is how many steps along k the loop has in a row.
@@ -156,8 +157,36 @@ func (t *tile) begin() {
 	t.Label("multiply")
 }
 
+// bias adds the bias to the sums, if there is one.
+func (t *tile) bias() {
+	bias := t.field(fieldBias)
+	t.TESTQ(bias, bias)
+	t.JEQ(LabelRef("store"))
+	add := func(load func(m Mem, r reg.VecVirtual), v int) {
+		r := t.alloc(t.Context)
+		load(Mem{Base: bias, Disp: v * t.bytes}, r)
+		for i := range t.height {
+			t.VADDPS(r, t.sums[i][v], t.sums[i][v])
+		}
+	}
+	t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
+	t.JLT(LabelRef("biasEdge"))
+	for v := range t.width() {
+		add(func(m Mem, r reg.VecVirtual) { t.VMOVUPS(m, r) }, v)
+	}
+	t.JMP(LabelRef("store"))
+	t.Label("biasEdge")
+	n := t.field(fieldN)
+	for v := range t.width() {
+		mask := t.mask(t.Context, n.As32(), v*t.lanes())
+		add(func(m Mem, r reg.VecVirtual) { t.vectors.load(t.Context, mask, m, r) }, v)
+	}
+	t.Label("store")
+}
+
 // end writes the sums to C.
 func (t *tile) end() {
+	t.bias()
 	if t.height > 7 { // the loop needs the registers
 		t.c = t.rowsAt(fieldC, fieldLdc, t.height)
 	}
