@@ -411,7 +411,6 @@ TEXT ·expsAVX2(SB), $0-64
 	MOVQ         sums+56(FP), CX
 	VBROADCASTSS magic<>+0(SB), Y0
 	VBROADCASTSS cut<>+0(SB), Y1
-	VBROADCASTSS log2e<>+0(SB), Y2
 	MOVQ         x+0(FP), DX
 	MOVQ         ld+8(FP), BX
 	MOVQ         rows+16(FP), SI
@@ -424,11 +423,11 @@ next:
 	MOVQ         cols+24(FP), DI
 	CMPQ         R8, DI
 	CMOVQLT      R8, DI
-	VBROADCASTSS (AX), Y3
+	VBROADCASTSS (AX), Y2
+	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -437,82 +436,82 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS     (DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y9
-	VMOVAPS     Y0, Y10
-	VFMADD231PS Y2, Y9, Y10
-	VSUBPS      Y0, Y10, Y11
-	VFMSUB231PS Y2, Y9, Y11
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y11, Y8
-	VFMADD213PS series2s<>+0(SB), Y11, Y8
-	VFMADD213PS series3s<>+0(SB), Y11, Y8
-	VFMADD213PS series4s<>+0(SB), Y11, Y8
-	VFMADD213PS series5s<>+0(SB), Y11, Y8
-	VFMADD213PS series6s<>+0(SB), Y11, Y8
-	VPSLLD      $0x17, Y10, Y10
-	VMULPS      Y10, Y8, Y8
-	VCMPPS      $0x15, Y1, Y9, Y9
-	VANDPS      Y9, Y8, Y8
-	VMOVUPS     Y8, (DX)(R9*1)
-	VADDPS      Y8, Y4, Y4
+	VMOVUPS     (DX)(R9*1), Y7
 	VMOVUPS     32(DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y9
-	VMOVAPS     Y0, Y10
-	VFMADD231PS Y2, Y9, Y10
-	VSUBPS      Y0, Y10, Y11
-	VFMSUB231PS Y2, Y9, Y11
+	VSUBPS      Y2, Y7, Y9
+	VSUBPS      Y2, Y8, Y10
+	VMOVAPS     Y0, Y11
+	VMOVAPS     Y0, Y12
+	VFMADD231PS log2es<>+0(SB), Y9, Y11
+	VFMADD231PS log2es<>+0(SB), Y10, Y12
+	VSUBPS      Y0, Y11, Y13
+	VSUBPS      Y0, Y12, Y14
+	VFMSUB231PS log2es<>+0(SB), Y9, Y13
+	VFMSUB231PS log2es<>+0(SB), Y10, Y14
+	VMOVUPS     series0s<>+0(SB), Y7
 	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y11, Y8
-	VFMADD213PS series2s<>+0(SB), Y11, Y8
-	VFMADD213PS series3s<>+0(SB), Y11, Y8
-	VFMADD213PS series4s<>+0(SB), Y11, Y8
-	VFMADD213PS series5s<>+0(SB), Y11, Y8
-	VFMADD213PS series6s<>+0(SB), Y11, Y8
-	VPSLLD      $0x17, Y10, Y10
-	VMULPS      Y10, Y8, Y8
+	VFMADD213PS series1s<>+0(SB), Y13, Y7
+	VFMADD213PS series1s<>+0(SB), Y14, Y8
+	VFMADD213PS series2s<>+0(SB), Y13, Y7
+	VFMADD213PS series2s<>+0(SB), Y14, Y8
+	VFMADD213PS series3s<>+0(SB), Y13, Y7
+	VFMADD213PS series3s<>+0(SB), Y14, Y8
+	VFMADD213PS series4s<>+0(SB), Y13, Y7
+	VFMADD213PS series4s<>+0(SB), Y14, Y8
+	VFMADD213PS series5s<>+0(SB), Y13, Y7
+	VFMADD213PS series5s<>+0(SB), Y14, Y8
+	VFMADD213PS series6s<>+0(SB), Y13, Y7
+	VFMADD213PS series6s<>+0(SB), Y14, Y8
+	VPSLLD      $0x17, Y11, Y11
+	VPSLLD      $0x17, Y12, Y12
+	VMULPS      Y11, Y7, Y7
+	VMULPS      Y12, Y8, Y8
 	VCMPPS      $0x15, Y1, Y9, Y9
+	VANDPS      Y9, Y7, Y7
+	VCMPPS      $0x15, Y1, Y10, Y9
 	VANDPS      Y9, Y8, Y8
+	VMOVUPS     Y7, (DX)(R9*1)
+	VADDPS      Y7, Y3, Y3
 	VMOVUPS     Y8, 32(DX)(R9*1)
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     64(DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y9
-	VMOVAPS     Y0, Y10
-	VFMADD231PS Y2, Y9, Y10
-	VSUBPS      Y0, Y10, Y11
-	VFMSUB231PS Y2, Y9, Y11
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y11, Y8
-	VFMADD213PS series2s<>+0(SB), Y11, Y8
-	VFMADD213PS series3s<>+0(SB), Y11, Y8
-	VFMADD213PS series4s<>+0(SB), Y11, Y8
-	VFMADD213PS series5s<>+0(SB), Y11, Y8
-	VFMADD213PS series6s<>+0(SB), Y11, Y8
-	VPSLLD      $0x17, Y10, Y10
-	VMULPS      Y10, Y8, Y8
-	VCMPPS      $0x15, Y1, Y9, Y9
-	VANDPS      Y9, Y8, Y8
-	VMOVUPS     Y8, 64(DX)(R9*1)
-	VADDPS      Y8, Y6, Y6
+	VADDPS      Y8, Y4, Y4
+	VMOVUPS     64(DX)(R9*1), Y7
 	VMOVUPS     96(DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y9
-	VMOVAPS     Y0, Y10
-	VFMADD231PS Y2, Y9, Y10
-	VSUBPS      Y0, Y10, Y11
-	VFMSUB231PS Y2, Y9, Y11
+	VSUBPS      Y2, Y7, Y9
+	VSUBPS      Y2, Y8, Y10
+	VMOVAPS     Y0, Y11
+	VMOVAPS     Y0, Y12
+	VFMADD231PS log2es<>+0(SB), Y9, Y11
+	VFMADD231PS log2es<>+0(SB), Y10, Y12
+	VSUBPS      Y0, Y11, Y13
+	VSUBPS      Y0, Y12, Y14
+	VFMSUB231PS log2es<>+0(SB), Y9, Y13
+	VFMSUB231PS log2es<>+0(SB), Y10, Y14
+	VMOVUPS     series0s<>+0(SB), Y7
 	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y11, Y8
-	VFMADD213PS series2s<>+0(SB), Y11, Y8
-	VFMADD213PS series3s<>+0(SB), Y11, Y8
-	VFMADD213PS series4s<>+0(SB), Y11, Y8
-	VFMADD213PS series5s<>+0(SB), Y11, Y8
-	VFMADD213PS series6s<>+0(SB), Y11, Y8
-	VPSLLD      $0x17, Y10, Y10
-	VMULPS      Y10, Y8, Y8
+	VFMADD213PS series1s<>+0(SB), Y13, Y7
+	VFMADD213PS series1s<>+0(SB), Y14, Y8
+	VFMADD213PS series2s<>+0(SB), Y13, Y7
+	VFMADD213PS series2s<>+0(SB), Y14, Y8
+	VFMADD213PS series3s<>+0(SB), Y13, Y7
+	VFMADD213PS series3s<>+0(SB), Y14, Y8
+	VFMADD213PS series4s<>+0(SB), Y13, Y7
+	VFMADD213PS series4s<>+0(SB), Y14, Y8
+	VFMADD213PS series5s<>+0(SB), Y13, Y7
+	VFMADD213PS series5s<>+0(SB), Y14, Y8
+	VFMADD213PS series6s<>+0(SB), Y13, Y7
+	VFMADD213PS series6s<>+0(SB), Y14, Y8
+	VPSLLD      $0x17, Y11, Y11
+	VPSLLD      $0x17, Y12, Y12
+	VMULPS      Y11, Y7, Y7
+	VMULPS      Y12, Y8, Y8
 	VCMPPS      $0x15, Y1, Y9, Y9
+	VANDPS      Y9, Y7, Y7
+	VCMPPS      $0x15, Y1, Y10, Y9
 	VANDPS      Y9, Y8, Y8
+	VMOVUPS     Y7, 64(DX)(R9*1)
+	VADDPS      Y7, Y5, Y5
 	VMOVUPS     Y8, 96(DX)(R9*1)
-	VADDPS      Y8, Y7, Y7
+	VADDPS      Y8, Y6, Y6
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -522,119 +521,119 @@ rowRest:
 	JEQ         rowDone
 	LEAQ        tail<>+0(SB), R10
 	NEGQ        DI
-	VMOVUPS     128(R10)(DI*4), Y8
-	VMOVUPS     160(R10)(DI*4), Y9
-	VMOVUPS     192(R10)(DI*4), Y10
-	VMOVUPS     224(R10)(DI*4), Y11
-	VMOVUPS     (DX)(R9*1), Y12
-	VSUBPS      Y3, Y12, Y13
-	VMOVAPS     Y0, Y14
-	VFMADD231PS Y2, Y13, Y14
-	VSUBPS      Y0, Y14, Y15
-	VFMSUB231PS Y2, Y13, Y15
-	VMOVUPS     series0s<>+0(SB), Y12
-	VFMADD213PS series1s<>+0(SB), Y15, Y12
-	VFMADD213PS series2s<>+0(SB), Y15, Y12
-	VFMADD213PS series3s<>+0(SB), Y15, Y12
-	VFMADD213PS series4s<>+0(SB), Y15, Y12
-	VFMADD213PS series5s<>+0(SB), Y15, Y12
-	VFMADD213PS series6s<>+0(SB), Y15, Y12
-	VPSLLD      $0x17, Y14, Y14
-	VMULPS      Y14, Y12, Y12
-	VCMPPS      $0x15, Y1, Y13, Y13
-	VANDPS      Y13, Y12, Y12
-	VANDPS      Y8, Y12, Y12
-	VMOVUPS     Y12, (DX)(R9*1)
-	VADDPS      Y12, Y4, Y4
-	VMOVUPS     32(DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y12
+	VMOVUPS     128(R10)(DI*4), Y7
+	VMOVUPS     160(R10)(DI*4), Y8
+	VMOVUPS     192(R10)(DI*4), Y9
+	VMOVUPS     224(R10)(DI*4), Y10
+	VMOVUPS     (DX)(R9*1), Y11
+	VSUBPS      Y2, Y11, Y12
 	VMOVAPS     Y0, Y13
-	VFMADD231PS Y2, Y12, Y13
+	VFMADD231PS log2es<>+0(SB), Y12, Y13
 	VSUBPS      Y0, Y13, Y14
-	VFMSUB231PS Y2, Y12, Y14
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y14, Y8
-	VFMADD213PS series2s<>+0(SB), Y14, Y8
-	VFMADD213PS series3s<>+0(SB), Y14, Y8
-	VFMADD213PS series4s<>+0(SB), Y14, Y8
-	VFMADD213PS series5s<>+0(SB), Y14, Y8
-	VFMADD213PS series6s<>+0(SB), Y14, Y8
+	VFMSUB231PS log2es<>+0(SB), Y12, Y14
+	VMOVUPS     series0s<>+0(SB), Y11
+	VFMADD213PS series1s<>+0(SB), Y14, Y11
+	VFMADD213PS series2s<>+0(SB), Y14, Y11
+	VFMADD213PS series3s<>+0(SB), Y14, Y11
+	VFMADD213PS series4s<>+0(SB), Y14, Y11
+	VFMADD213PS series5s<>+0(SB), Y14, Y11
+	VFMADD213PS series6s<>+0(SB), Y14, Y11
 	VPSLLD      $0x17, Y13, Y13
-	VMULPS      Y13, Y8, Y8
+	VMULPS      Y13, Y11, Y11
 	VCMPPS      $0x15, Y1, Y12, Y12
-	VANDPS      Y12, Y8, Y8
-	VANDPS      Y9, Y8, Y8
-	VMOVUPS     Y8, 32(DX)(R9*1)
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     64(DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y9
+	VANDPS      Y12, Y11, Y11
+	VANDPS      Y7, Y11, Y11
+	VMOVUPS     Y11, (DX)(R9*1)
+	VADDPS      Y11, Y3, Y3
+	VMOVUPS     32(DX)(R9*1), Y7
+	VSUBPS      Y2, Y7, Y11
 	VMOVAPS     Y0, Y12
-	VFMADD231PS Y2, Y9, Y12
+	VFMADD231PS log2es<>+0(SB), Y11, Y12
 	VSUBPS      Y0, Y12, Y13
-	VFMSUB231PS Y2, Y9, Y13
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y13, Y8
-	VFMADD213PS series2s<>+0(SB), Y13, Y8
-	VFMADD213PS series3s<>+0(SB), Y13, Y8
-	VFMADD213PS series4s<>+0(SB), Y13, Y8
-	VFMADD213PS series5s<>+0(SB), Y13, Y8
-	VFMADD213PS series6s<>+0(SB), Y13, Y8
+	VFMSUB231PS log2es<>+0(SB), Y11, Y13
+	VMOVUPS     series0s<>+0(SB), Y7
+	VFMADD213PS series1s<>+0(SB), Y13, Y7
+	VFMADD213PS series2s<>+0(SB), Y13, Y7
+	VFMADD213PS series3s<>+0(SB), Y13, Y7
+	VFMADD213PS series4s<>+0(SB), Y13, Y7
+	VFMADD213PS series5s<>+0(SB), Y13, Y7
+	VFMADD213PS series6s<>+0(SB), Y13, Y7
 	VPSLLD      $0x17, Y12, Y12
-	VMULPS      Y12, Y8, Y8
-	VCMPPS      $0x15, Y1, Y9, Y9
-	VANDPS      Y9, Y8, Y8
-	VANDPS      Y10, Y8, Y8
-	VMOVUPS     Y8, 64(DX)(R9*1)
-	VADDPS      Y8, Y6, Y6
-	VMOVUPS     96(DX)(R9*1), Y8
-	VSUBPS      Y3, Y8, Y3
-	VMOVAPS     Y0, Y9
-	VFMADD231PS Y2, Y3, Y9
-	VSUBPS      Y0, Y9, Y10
-	VFMSUB231PS Y2, Y3, Y10
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y10, Y8
-	VFMADD213PS series2s<>+0(SB), Y10, Y8
-	VFMADD213PS series3s<>+0(SB), Y10, Y8
-	VFMADD213PS series4s<>+0(SB), Y10, Y8
-	VFMADD213PS series5s<>+0(SB), Y10, Y8
-	VFMADD213PS series6s<>+0(SB), Y10, Y8
-	VPSLLD      $0x17, Y9, Y9
-	VMULPS      Y9, Y8, Y8
-	VCMPPS      $0x15, Y1, Y3, Y3
-	VANDPS      Y3, Y8, Y8
-	VANDPS      Y11, Y8, Y8
-	VMOVUPS     Y8, 96(DX)(R9*1)
-	VADDPS      Y8, Y7, Y7
+	VMULPS      Y12, Y7, Y7
+	VCMPPS      $0x15, Y1, Y11, Y11
+	VANDPS      Y11, Y7, Y7
+	VANDPS      Y8, Y7, Y7
+	VMOVUPS     Y7, 32(DX)(R9*1)
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     64(DX)(R9*1), Y7
+	VSUBPS      Y2, Y7, Y8
+	VMOVAPS     Y0, Y11
+	VFMADD231PS log2es<>+0(SB), Y8, Y11
+	VSUBPS      Y0, Y11, Y12
+	VFMSUB231PS log2es<>+0(SB), Y8, Y12
+	VMOVUPS     series0s<>+0(SB), Y7
+	VFMADD213PS series1s<>+0(SB), Y12, Y7
+	VFMADD213PS series2s<>+0(SB), Y12, Y7
+	VFMADD213PS series3s<>+0(SB), Y12, Y7
+	VFMADD213PS series4s<>+0(SB), Y12, Y7
+	VFMADD213PS series5s<>+0(SB), Y12, Y7
+	VFMADD213PS series6s<>+0(SB), Y12, Y7
+	VPSLLD      $0x17, Y11, Y11
+	VMULPS      Y11, Y7, Y7
+	VCMPPS      $0x15, Y1, Y8, Y8
+	VANDPS      Y8, Y7, Y7
+	VANDPS      Y9, Y7, Y7
+	VMOVUPS     Y7, 64(DX)(R9*1)
+	VADDPS      Y7, Y5, Y5
+	VMOVUPS     96(DX)(R9*1), Y7
+	VSUBPS      Y2, Y7, Y2
+	VMOVAPS     Y0, Y8
+	VFMADD231PS log2es<>+0(SB), Y2, Y8
+	VSUBPS      Y0, Y8, Y9
+	VFMSUB231PS log2es<>+0(SB), Y2, Y9
+	VMOVUPS     series0s<>+0(SB), Y7
+	VFMADD213PS series1s<>+0(SB), Y9, Y7
+	VFMADD213PS series2s<>+0(SB), Y9, Y7
+	VFMADD213PS series3s<>+0(SB), Y9, Y7
+	VFMADD213PS series4s<>+0(SB), Y9, Y7
+	VFMADD213PS series5s<>+0(SB), Y9, Y7
+	VFMADD213PS series6s<>+0(SB), Y9, Y7
+	VPSLLD      $0x17, Y8, Y8
+	VMULPS      Y8, Y7, Y7
+	VCMPPS      $0x15, Y1, Y2, Y2
+	VANDPS      Y2, Y7, Y7
+	VANDPS      Y10, Y7, Y7
+	VMOVUPS     Y7, 96(DX)(R9*1)
+	VADDPS      Y7, Y6, Y6
 	ADDQ        $0x00000080, R9
 
 rowDone:
 hidden:
 	MOVQ   cols+24(FP), DI
 	SHLQ   $0x02, DI
-	VXORPS Y3, Y3, Y3
+	VXORPS Y2, Y2, Y2
 
 clear:
 	CMPQ    R9, DI
 	JGE     cleared
-	VMOVUPS Y3, (DX)(R9*1)
-	VMOVUPS Y3, 32(DX)(R9*1)
-	VMOVUPS Y3, 64(DX)(R9*1)
-	VMOVUPS Y3, 96(DX)(R9*1)
+	VMOVUPS Y2, (DX)(R9*1)
+	VMOVUPS Y2, 32(DX)(R9*1)
+	VMOVUPS Y2, 64(DX)(R9*1)
+	VMOVUPS Y2, 96(DX)(R9*1)
 	ADDQ    $0x00000080, R9
 	JMP     clear
 
 cleared:
+	VADDPS       Y5, Y3, Y3
 	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
-	VADDPS       X3, X4, X4
-	VMOVSHDUP    X4, X3
-	VADDPS       X3, X4, X4
-	VMOVSS       X4, (CX)
+	VADDPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDPS       X2, X3, X3
+	VMOVSHDUP    X3, X2
+	VADDPS       X2, X3, X3
+	VMOVSS       X3, (CX)
 	ADDQ         $0x04, AX
 	ADDQ         $0x04, CX
 	ADDQ         step+40(FP), R8
@@ -651,8 +650,23 @@ GLOBL magic<>(SB), RODATA|NOPTR, $4
 DATA cut<>+0(SB)/4, $0xc2aeac4f
 GLOBL cut<>(SB), RODATA|NOPTR, $4
 
-DATA log2e<>+0(SB)/4, $0x3fb8aa3b
-GLOBL log2e<>(SB), RODATA|NOPTR, $4
+DATA log2es<>+0(SB)/4, $0x3fb8aa3b
+DATA log2es<>+4(SB)/4, $0x3fb8aa3b
+DATA log2es<>+8(SB)/4, $0x3fb8aa3b
+DATA log2es<>+12(SB)/4, $0x3fb8aa3b
+DATA log2es<>+16(SB)/4, $0x3fb8aa3b
+DATA log2es<>+20(SB)/4, $0x3fb8aa3b
+DATA log2es<>+24(SB)/4, $0x3fb8aa3b
+DATA log2es<>+28(SB)/4, $0x3fb8aa3b
+DATA log2es<>+32(SB)/4, $0x3fb8aa3b
+DATA log2es<>+36(SB)/4, $0x3fb8aa3b
+DATA log2es<>+40(SB)/4, $0x3fb8aa3b
+DATA log2es<>+44(SB)/4, $0x3fb8aa3b
+DATA log2es<>+48(SB)/4, $0x3fb8aa3b
+DATA log2es<>+52(SB)/4, $0x3fb8aa3b
+DATA log2es<>+56(SB)/4, $0x3fb8aa3b
+DATA log2es<>+60(SB)/4, $0x3fb8aa3b
+GLOBL log2es<>(SB), RODATA|NOPTR, $64
 
 DATA log2eLows<>+0(SB)/4, $0x32a57060
 DATA log2eLows<>+4(SB)/4, $0x32a57060
@@ -1188,7 +1202,6 @@ TEXT ·expsAVX512(SB), $0-64
 	MOVQ         sums+56(FP), CX
 	VBROADCASTSS magic<>+0(SB), Z0
 	VBROADCASTSS cut<>+0(SB), Z1
-	VBROADCASTSS log2e<>+0(SB), Z2
 	MOVQ         x+0(FP), DX
 	MOVQ         ld+8(FP), BX
 	MOVQ         rows+16(FP), SI
@@ -1201,9 +1214,9 @@ next:
 	MOVQ         cols+24(FP), DI
 	CMPQ         R8, DI
 	CMOVQLT      R8, DI
-	VBROADCASTSS (AX), Z3
+	VBROADCASTSS (AX), Z2
+	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	VXORPS       Z5, Z5, Z5
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -1212,44 +1225,44 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS     (DX)(R9*1), Z6
-	VSUBPS      Z3, Z6, Z7
-	VMOVAPS     Z0, Z8
-	VFMADD231PS Z2, Z7, Z8
-	VSUBPS      Z0, Z8, Z9
-	VFMSUB231PS Z2, Z7, Z9
-	VMOVUPS     series0s<>+0(SB), Z6
-	VFMADD213PS series1s<>+0(SB), Z9, Z6
-	VFMADD213PS series2s<>+0(SB), Z9, Z6
-	VFMADD213PS series3s<>+0(SB), Z9, Z6
-	VFMADD213PS series4s<>+0(SB), Z9, Z6
-	VFMADD213PS series5s<>+0(SB), Z9, Z6
-	VFMADD213PS series6s<>+0(SB), Z9, Z6
-	VPSLLD      $0x17, Z8, Z8
-	VMULPS      Z8, Z6, Z6
-	VCMPPS      $0x15, Z1, Z7, K1
-	VMOVAPS.Z   Z6, K1, Z6
-	VMOVUPS     Z6, (DX)(R9*1)
-	VADDPS      Z6, Z4, Z4
+	VMOVUPS     (DX)(R9*1), Z5
 	VMOVUPS     64(DX)(R9*1), Z6
-	VSUBPS      Z3, Z6, Z7
-	VMOVAPS     Z0, Z8
-	VFMADD231PS Z2, Z7, Z8
-	VSUBPS      Z0, Z8, Z9
-	VFMSUB231PS Z2, Z7, Z9
+	VSUBPS      Z2, Z5, Z7
+	VSUBPS      Z2, Z6, Z8
+	VMOVAPS     Z0, Z9
+	VMOVAPS     Z0, Z10
+	VFMADD231PS log2es<>+0(SB), Z7, Z9
+	VFMADD231PS log2es<>+0(SB), Z8, Z10
+	VSUBPS      Z0, Z9, Z11
+	VSUBPS      Z0, Z10, Z12
+	VFMSUB231PS log2es<>+0(SB), Z7, Z11
+	VFMSUB231PS log2es<>+0(SB), Z8, Z12
+	VMOVUPS     series0s<>+0(SB), Z5
 	VMOVUPS     series0s<>+0(SB), Z6
-	VFMADD213PS series1s<>+0(SB), Z9, Z6
-	VFMADD213PS series2s<>+0(SB), Z9, Z6
-	VFMADD213PS series3s<>+0(SB), Z9, Z6
-	VFMADD213PS series4s<>+0(SB), Z9, Z6
-	VFMADD213PS series5s<>+0(SB), Z9, Z6
-	VFMADD213PS series6s<>+0(SB), Z9, Z6
-	VPSLLD      $0x17, Z8, Z8
-	VMULPS      Z8, Z6, Z6
+	VFMADD213PS series1s<>+0(SB), Z11, Z5
+	VFMADD213PS series1s<>+0(SB), Z12, Z6
+	VFMADD213PS series2s<>+0(SB), Z11, Z5
+	VFMADD213PS series2s<>+0(SB), Z12, Z6
+	VFMADD213PS series3s<>+0(SB), Z11, Z5
+	VFMADD213PS series3s<>+0(SB), Z12, Z6
+	VFMADD213PS series4s<>+0(SB), Z11, Z5
+	VFMADD213PS series4s<>+0(SB), Z12, Z6
+	VFMADD213PS series5s<>+0(SB), Z11, Z5
+	VFMADD213PS series5s<>+0(SB), Z12, Z6
+	VFMADD213PS series6s<>+0(SB), Z11, Z5
+	VFMADD213PS series6s<>+0(SB), Z12, Z6
+	VPSLLD      $0x17, Z9, Z9
+	VPSLLD      $0x17, Z10, Z10
+	VMULPS      Z9, Z5, Z5
+	VMULPS      Z10, Z6, Z6
 	VCMPPS      $0x15, Z1, Z7, K1
+	VMOVAPS.Z   Z5, K1, Z5
+	VCMPPS      $0x15, Z1, Z8, K1
 	VMOVAPS.Z   Z6, K1, Z6
+	VMOVUPS     Z5, (DX)(R9*1)
+	VADDPS      Z5, Z3, Z3
 	VMOVUPS     Z6, 64(DX)(R9*1)
-	VADDPS      Z6, Z5, Z5
+	VADDPS      Z6, Z4, Z4
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -1262,73 +1275,73 @@ rowRest:
 	KMOVW       R10, K1
 	SHRQ        $0x10, R10
 	KMOVW       R10, K2
-	VMOVUPS     (DX)(R9*1), Z6
-	VSUBPS      Z3, Z6, Z7
-	VMOVAPS     Z0, Z8
-	VFMADD231PS Z2, Z7, Z8
-	VSUBPS      Z0, Z8, Z9
-	VFMSUB231PS Z2, Z7, Z9
-	VMOVUPS     series0s<>+0(SB), Z6
-	VFMADD213PS series1s<>+0(SB), Z9, Z6
-	VFMADD213PS series2s<>+0(SB), Z9, Z6
-	VFMADD213PS series3s<>+0(SB), Z9, Z6
-	VFMADD213PS series4s<>+0(SB), Z9, Z6
-	VFMADD213PS series5s<>+0(SB), Z9, Z6
-	VFMADD213PS series6s<>+0(SB), Z9, Z6
-	VPSLLD      $0x17, Z8, Z8
-	VMULPS      Z8, Z6, Z6
-	VCMPPS      $0x15, Z1, Z7, K3
-	VMOVAPS.Z   Z6, K3, Z6
-	VMOVAPS.Z   Z6, K1, Z6
-	VMOVUPS     Z6, (DX)(R9*1)
-	VADDPS      Z6, Z4, Z4
-	VMOVUPS     64(DX)(R9*1), Z6
-	VSUBPS      Z3, Z6, Z3
+	VMOVUPS     (DX)(R9*1), Z5
+	VSUBPS      Z2, Z5, Z6
 	VMOVAPS     Z0, Z7
-	VFMADD231PS Z2, Z3, Z7
+	VFMADD231PS log2es<>+0(SB), Z6, Z7
 	VSUBPS      Z0, Z7, Z8
-	VFMSUB231PS Z2, Z3, Z8
-	VMOVUPS     series0s<>+0(SB), Z6
-	VFMADD213PS series1s<>+0(SB), Z8, Z6
-	VFMADD213PS series2s<>+0(SB), Z8, Z6
-	VFMADD213PS series3s<>+0(SB), Z8, Z6
-	VFMADD213PS series4s<>+0(SB), Z8, Z6
-	VFMADD213PS series5s<>+0(SB), Z8, Z6
-	VFMADD213PS series6s<>+0(SB), Z8, Z6
+	VFMSUB231PS log2es<>+0(SB), Z6, Z8
+	VMOVUPS     series0s<>+0(SB), Z5
+	VFMADD213PS series1s<>+0(SB), Z8, Z5
+	VFMADD213PS series2s<>+0(SB), Z8, Z5
+	VFMADD213PS series3s<>+0(SB), Z8, Z5
+	VFMADD213PS series4s<>+0(SB), Z8, Z5
+	VFMADD213PS series5s<>+0(SB), Z8, Z5
+	VFMADD213PS series6s<>+0(SB), Z8, Z5
 	VPSLLD      $0x17, Z7, Z7
-	VMULPS      Z7, Z6, Z6
-	VCMPPS      $0x15, Z1, Z3, K1
-	VMOVAPS.Z   Z6, K1, Z6
-	VMOVAPS.Z   Z6, K2, Z6
-	VMOVUPS     Z6, 64(DX)(R9*1)
-	VADDPS      Z6, Z5, Z5
+	VMULPS      Z7, Z5, Z5
+	VCMPPS      $0x15, Z1, Z6, K3
+	VMOVAPS.Z   Z5, K3, Z5
+	VMOVAPS.Z   Z5, K1, Z5
+	VMOVUPS     Z5, (DX)(R9*1)
+	VADDPS      Z5, Z3, Z3
+	VMOVUPS     64(DX)(R9*1), Z5
+	VSUBPS      Z2, Z5, Z2
+	VMOVAPS     Z0, Z6
+	VFMADD231PS log2es<>+0(SB), Z2, Z6
+	VSUBPS      Z0, Z6, Z7
+	VFMSUB231PS log2es<>+0(SB), Z2, Z7
+	VMOVUPS     series0s<>+0(SB), Z5
+	VFMADD213PS series1s<>+0(SB), Z7, Z5
+	VFMADD213PS series2s<>+0(SB), Z7, Z5
+	VFMADD213PS series3s<>+0(SB), Z7, Z5
+	VFMADD213PS series4s<>+0(SB), Z7, Z5
+	VFMADD213PS series5s<>+0(SB), Z7, Z5
+	VFMADD213PS series6s<>+0(SB), Z7, Z5
+	VPSLLD      $0x17, Z6, Z6
+	VMULPS      Z6, Z5, Z5
+	VCMPPS      $0x15, Z1, Z2, K1
+	VMOVAPS.Z   Z5, K1, Z5
+	VMOVAPS.Z   Z5, K2, Z5
+	VMOVUPS     Z5, 64(DX)(R9*1)
+	VADDPS      Z5, Z4, Z4
 	ADDQ        $0x00000080, R9
 
 rowDone:
 hidden:
 	MOVQ   cols+24(FP), DI
 	SHLQ   $0x02, DI
-	VXORPS Z3, Z3, Z3
+	VXORPS Z2, Z2, Z2
 
 clear:
 	CMPQ    R9, DI
 	JGE     cleared
-	VMOVUPS Z3, (DX)(R9*1)
-	VMOVUPS Z3, 64(DX)(R9*1)
+	VMOVUPS Z2, (DX)(R9*1)
+	VMOVUPS Z2, 64(DX)(R9*1)
 	ADDQ    $0x00000080, R9
 	JMP     clear
 
 cleared:
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPS        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSHDUP     X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSS        X4, (CX)
+	VADDPS        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPS        X2, X3, X3
+	VPERMILPD     $0x01, X3, X2
+	VADDPS        X2, X3, X3
+	VMOVSHDUP     X3, X2
+	VADDPS        X2, X3, X3
+	VMOVSS        X3, (CX)
 	ADDQ          $0x04, AX
 	ADDQ          $0x04, CX
 	ADDQ          step+40(FP), R8

@@ -11,123 +11,122 @@ TEXT ·expAVX2(SB), $0-72
 	VBROADCASTSS top+48(FP), Y0
 	VBROADCASTSS magic+52(FP), Y1
 	VBROADCASTSS cut+56(FP), Y2
-	VBROADCASTSS log2e<>+0(SB), Y3
+	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
-	VXORPS       Y5, Y5, Y5
 	MOVQ         CX, BX
 	XORQ         CX, CX
 	SUBQ         $0x00000020, BX
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS      (AX)(CX*1), Y6
-	VSUBPS       Y0, Y6, Y7
-	VSUBPS       Y6, Y7, Y8
-	VSUBPS       Y8, Y7, Y9
-	VSUBPS       Y9, Y6, Y9
-	VADDPS       Y0, Y8, Y8
-	VSUBPS       Y8, Y9, Y9
-	VMOVAPS      Y1, Y8
-	VFMADD231PS  Y3, Y7, Y8
-	VSUBPS       Y1, Y8, Y10
-	VFMSUB231PS  Y3, Y7, Y10
-	VFMADD231PS  log2eLows<>+0(SB), Y7, Y10
-	VFMADD231PS  Y3, Y9, Y10
-	VMOVUPS      series0s<>+0(SB), Y6
-	VFMADD213PS  series1s<>+0(SB), Y10, Y6
-	VFMADD213PS  series2s<>+0(SB), Y10, Y6
-	VFMADD213PS  series3s<>+0(SB), Y10, Y6
-	VFMADD213PS  series4s<>+0(SB), Y10, Y6
-	VFMADD213PS  series5s<>+0(SB), Y10, Y6
-	VFMADD213PS  series6s<>+0(SB), Y10, Y6
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y8, Y6, Y6
-	VCMPPS       $0x15, Y2, Y7, Y7
-	VANDPS       Y7, Y6, Y6
-	VMOVUPS      Y6, (DX)(CX*1)
-	VMOVUPS      64(AX)(CX*1), Y7
-	VSUBPS       Y0, Y7, Y8
-	VSUBPS       Y7, Y8, Y9
-	VSUBPS       Y9, Y8, Y10
-	VSUBPS       Y10, Y7, Y10
+	VMOVUPS      (AX)(CX*1), Y5
+	VMOVUPS      64(AX)(CX*1), Y6
+	VSUBPS       Y0, Y5, Y7
+	VSUBPS       Y0, Y6, Y8
+	VSUBPS       Y5, Y7, Y9
+	VSUBPS       Y6, Y8, Y10
+	VSUBPS       Y9, Y7, Y11
+	VSUBPS       Y10, Y8, Y12
+	VSUBPS       Y11, Y5, Y11
+	VSUBPS       Y12, Y6, Y12
 	VADDPS       Y0, Y9, Y9
-	VSUBPS       Y9, Y10, Y10
-	VMOVAPS      Y1, Y9
-	VFMADD231PS  Y3, Y8, Y9
-	VSUBPS       Y1, Y9, Y11
-	VFMSUB231PS  Y3, Y8, Y11
-	VFMADD231PS  log2eLows<>+0(SB), Y8, Y11
-	VFMADD231PS  Y3, Y10, Y11
-	VMOVUPS      series0s<>+0(SB), Y7
-	VFMADD213PS  series1s<>+0(SB), Y11, Y7
-	VFMADD213PS  series2s<>+0(SB), Y11, Y7
-	VFMADD213PS  series3s<>+0(SB), Y11, Y7
-	VFMADD213PS  series4s<>+0(SB), Y11, Y7
-	VFMADD213PS  series5s<>+0(SB), Y11, Y7
-	VFMADD213PS  series6s<>+0(SB), Y11, Y7
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y7, Y7
-	VCMPPS       $0x15, Y2, Y8, Y8
-	VANDPS       Y8, Y7, Y7
-	VMOVUPS      Y7, 64(DX)(CX*1)
-	VADDPS       Y7, Y6, Y6
-	VMOVUPS      32(AX)(CX*1), Y7
-	VSUBPS       Y0, Y7, Y8
-	VSUBPS       Y7, Y8, Y9
-	VSUBPS       Y9, Y8, Y10
-	VSUBPS       Y10, Y7, Y10
-	VADDPS       Y0, Y9, Y9
-	VSUBPS       Y9, Y10, Y10
-	VMOVAPS      Y1, Y9
-	VFMADD231PS  Y3, Y8, Y9
-	VSUBPS       Y1, Y9, Y11
-	VFMSUB231PS  Y3, Y8, Y11
-	VFMADD231PS  log2eLows<>+0(SB), Y8, Y11
-	VFMADD231PS  Y3, Y10, Y11
-	VMOVUPS      series0s<>+0(SB), Y7
-	VFMADD213PS  series1s<>+0(SB), Y11, Y7
-	VFMADD213PS  series2s<>+0(SB), Y11, Y7
-	VFMADD213PS  series3s<>+0(SB), Y11, Y7
-	VFMADD213PS  series4s<>+0(SB), Y11, Y7
-	VFMADD213PS  series5s<>+0(SB), Y11, Y7
-	VFMADD213PS  series6s<>+0(SB), Y11, Y7
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y7, Y7
-	VCMPPS       $0x15, Y2, Y8, Y8
-	VANDPS       Y8, Y7, Y7
-	VMOVUPS      Y7, 32(DX)(CX*1)
-	VMOVUPS      96(AX)(CX*1), Y8
-	VSUBPS       Y0, Y8, Y9
-	VSUBPS       Y8, Y9, Y10
-	VSUBPS       Y10, Y9, Y11
-	VSUBPS       Y11, Y8, Y11
 	VADDPS       Y0, Y10, Y10
-	VSUBPS       Y10, Y11, Y11
+	VSUBPS       Y9, Y11, Y11
+	VSUBPS       Y10, Y12, Y12
+	VMOVAPS      Y1, Y9
 	VMOVAPS      Y1, Y10
-	VFMADD231PS  Y3, Y9, Y10
-	VSUBPS       Y1, Y10, Y12
-	VFMSUB231PS  Y3, Y9, Y12
-	VFMADD231PS  log2eLows<>+0(SB), Y9, Y12
-	VFMADD231PS  Y3, Y11, Y12
-	VMOVUPS      series0s<>+0(SB), Y8
-	VFMADD213PS  series1s<>+0(SB), Y12, Y8
-	VFMADD213PS  series2s<>+0(SB), Y12, Y8
-	VFMADD213PS  series3s<>+0(SB), Y12, Y8
-	VFMADD213PS  series4s<>+0(SB), Y12, Y8
-	VFMADD213PS  series5s<>+0(SB), Y12, Y8
-	VFMADD213PS  series6s<>+0(SB), Y12, Y8
+	VFMADD231PS  log2es<>+0(SB), Y7, Y9
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VSUBPS       Y1, Y9, Y13
+	VSUBPS       Y1, Y10, Y14
+	VFMSUB231PS  log2es<>+0(SB), Y7, Y13
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y14
+	VFMADD231PS  log2eLows<>+0(SB), Y7, Y13
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y14
+	VFMADD231PS  log2es<>+0(SB), Y11, Y13
+	VFMADD231PS  log2es<>+0(SB), Y12, Y14
+	VMOVUPS      series0s<>+0(SB), Y5
+	VMOVUPS      series0s<>+0(SB), Y6
+	VFMADD213PS  series1s<>+0(SB), Y13, Y5
+	VFMADD213PS  series1s<>+0(SB), Y14, Y6
+	VFMADD213PS  series2s<>+0(SB), Y13, Y5
+	VFMADD213PS  series2s<>+0(SB), Y14, Y6
+	VFMADD213PS  series3s<>+0(SB), Y13, Y5
+	VFMADD213PS  series3s<>+0(SB), Y14, Y6
+	VFMADD213PS  series4s<>+0(SB), Y13, Y5
+	VFMADD213PS  series4s<>+0(SB), Y14, Y6
+	VFMADD213PS  series5s<>+0(SB), Y13, Y5
+	VFMADD213PS  series5s<>+0(SB), Y14, Y6
+	VFMADD213PS  series6s<>+0(SB), Y13, Y5
+	VFMADD213PS  series6s<>+0(SB), Y14, Y6
+	VPSLLD       $0x17, Y9, Y9
 	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y10, Y8, Y8
-	VCMPPS       $0x15, Y2, Y9, Y9
-	VANDPS       Y9, Y8, Y8
-	VMOVUPS      Y8, 96(DX)(CX*1)
-	VADDPS       Y8, Y7, Y7
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y10, Y6, Y6
+	VCMPPS       $0x15, Y2, Y7, Y7
+	VANDPS       Y7, Y5, Y5
+	VCMPPS       $0x15, Y2, Y8, Y7
+	VANDPS       Y7, Y6, Y6
+	VMOVUPS      Y5, (DX)(CX*1)
+	VMOVUPS      Y6, 64(DX)(CX*1)
+	VADDPS       Y6, Y5, Y5
+	VMOVUPS      32(AX)(CX*1), Y6
+	VMOVUPS      96(AX)(CX*1), Y7
+	VSUBPS       Y0, Y6, Y8
+	VSUBPS       Y0, Y7, Y9
+	VSUBPS       Y6, Y8, Y10
+	VSUBPS       Y7, Y9, Y11
+	VSUBPS       Y10, Y8, Y12
+	VSUBPS       Y11, Y9, Y13
+	VSUBPS       Y12, Y6, Y12
+	VSUBPS       Y13, Y7, Y13
+	VADDPS       Y0, Y10, Y10
+	VADDPS       Y0, Y11, Y11
+	VSUBPS       Y10, Y12, Y12
+	VSUBPS       Y11, Y13, Y13
+	VMOVAPS      Y1, Y10
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VFMADD231PS  log2es<>+0(SB), Y9, Y11
+	VSUBPS       Y1, Y10, Y14
+	VSUBPS       Y1, Y11, Y15
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y14
+	VFMSUB231PS  log2es<>+0(SB), Y9, Y15
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y14
+	VFMADD231PS  log2eLows<>+0(SB), Y9, Y15
+	VFMADD231PS  log2es<>+0(SB), Y12, Y14
+	VFMADD231PS  log2es<>+0(SB), Y13, Y15
+	VMOVUPS      series0s<>+0(SB), Y6
+	VMOVUPS      series0s<>+0(SB), Y7
+	VFMADD213PS  series1s<>+0(SB), Y14, Y6
+	VFMADD213PS  series1s<>+0(SB), Y15, Y7
+	VFMADD213PS  series2s<>+0(SB), Y14, Y6
+	VFMADD213PS  series2s<>+0(SB), Y15, Y7
+	VFMADD213PS  series3s<>+0(SB), Y14, Y6
+	VFMADD213PS  series3s<>+0(SB), Y15, Y7
+	VFMADD213PS  series4s<>+0(SB), Y14, Y6
+	VFMADD213PS  series4s<>+0(SB), Y15, Y7
+	VFMADD213PS  series5s<>+0(SB), Y14, Y6
+	VFMADD213PS  series5s<>+0(SB), Y15, Y7
+	VFMADD213PS  series6s<>+0(SB), Y14, Y6
+	VFMADD213PS  series6s<>+0(SB), Y15, Y7
+	VPSLLD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y10, Y6, Y6
+	VMULPS       Y11, Y7, Y7
+	VCMPPS       $0x15, Y2, Y8, Y8
+	VANDPS       Y8, Y6, Y6
+	VCMPPS       $0x15, Y2, Y9, Y8
+	VANDPS       Y8, Y7, Y7
+	VMOVUPS      Y6, 32(DX)(CX*1)
+	VMOVUPS      Y7, 96(DX)(CX*1)
 	VADDPS       Y7, Y6, Y6
-	VCVTPS2PD    X6, Y7
-	VADDPD       Y7, Y4, Y4
-	VEXTRACTF128 $0x01, Y6, X6
-	VCVTPS2PD    X6, Y7
-	VADDPD       Y7, Y5, Y5
+	VADDPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y6
+	VADDPD       Y6, Y3, Y3
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y6
+	VADDPD       Y6, Y4, Y4
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, BX
 	JGE          rowBlock
@@ -135,9 +134,9 @@ rowBlock:
 rowRest:
 	ADDQ         $0x00000020, BX
 	JEQ          rowDone
+	VXORPS       Y5, Y5, Y5
 	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
-	VBROADCASTSS lowest<>+0(SB), Y8
+	VBROADCASTSS lowest<>+0(SB), Y7
 	CMPQ         BX, $0x00000000
 	JLE          computed
 	MOVQ         BX, SI
@@ -146,34 +145,34 @@ rowRest:
 	CMOVQGT      DI, SI
 	LEAQ         tail<>+0(SB), DI
 	NEGQ         SI
-	VMOVUPS      128(DI)(SI*4), Y9
-	VMASKMOVPS   (AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y11
-	VSUBPS       Y10, Y11, Y12
-	VSUBPS       Y12, Y11, Y13
-	VSUBPS       Y13, Y10, Y13
-	VADDPS       Y0, Y12, Y12
-	VSUBPS       Y12, Y13, Y13
-	VMOVAPS      Y1, Y12
-	VFMADD231PS  Y3, Y11, Y12
-	VSUBPS       Y1, Y12, Y14
-	VFMSUB231PS  Y3, Y11, Y14
-	VFMADD231PS  log2eLows<>+0(SB), Y11, Y14
-	VFMADD231PS  Y3, Y13, Y14
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y14, Y10
-	VFMADD213PS  series2s<>+0(SB), Y14, Y10
-	VFMADD213PS  series3s<>+0(SB), Y14, Y10
-	VFMADD213PS  series4s<>+0(SB), Y14, Y10
-	VFMADD213PS  series5s<>+0(SB), Y14, Y10
-	VFMADD213PS  series6s<>+0(SB), Y14, Y10
-	VPSLLD       $0x17, Y12, Y12
-	VMULPS       Y12, Y10, Y10
-	VCMPPS       $0x15, Y2, Y11, Y11
-	VANDPS       Y11, Y10, Y10
-	VMASKMOVPS   Y10, Y9, (DX)(CX*1)
-	VADDPS       Y10, Y6, Y6
+	VMOVUPS      128(DI)(SI*4), Y8
+	VMASKMOVPS   (AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y10
+	VSUBPS       Y9, Y10, Y11
+	VSUBPS       Y11, Y10, Y12
+	VSUBPS       Y12, Y9, Y12
+	VADDPS       Y0, Y11, Y11
+	VSUBPS       Y11, Y12, Y12
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  log2es<>+0(SB), Y10, Y11
+	VSUBPS       Y1, Y11, Y13
+	VFMSUB231PS  log2es<>+0(SB), Y10, Y13
+	VFMADD231PS  log2eLows<>+0(SB), Y10, Y13
+	VFMADD231PS  log2es<>+0(SB), Y12, Y13
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y13, Y9
+	VFMADD213PS  series2s<>+0(SB), Y13, Y9
+	VFMADD213PS  series3s<>+0(SB), Y13, Y9
+	VFMADD213PS  series4s<>+0(SB), Y13, Y9
+	VFMADD213PS  series5s<>+0(SB), Y13, Y9
+	VFMADD213PS  series6s<>+0(SB), Y13, Y9
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y11, Y9, Y9
+	VCMPPS       $0x15, Y2, Y10, Y10
+	VANDPS       Y10, Y9, Y9
+	VMASKMOVPS   Y9, Y8, (DX)(CX*1)
+	VADDPS       Y9, Y5, Y5
 	CMPQ         BX, $0x00000008
 	JLE          computed
 	MOVQ         BX, SI
@@ -183,34 +182,34 @@ rowRest:
 	CMOVQGT      DI, SI
 	LEAQ         tail<>+0(SB), DI
 	NEGQ         SI
-	VMOVUPS      128(DI)(SI*4), Y9
-	VMASKMOVPS   32(AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y11
-	VSUBPS       Y10, Y11, Y12
-	VSUBPS       Y12, Y11, Y13
-	VSUBPS       Y13, Y10, Y13
-	VADDPS       Y0, Y12, Y12
-	VSUBPS       Y12, Y13, Y13
-	VMOVAPS      Y1, Y12
-	VFMADD231PS  Y3, Y11, Y12
-	VSUBPS       Y1, Y12, Y14
-	VFMSUB231PS  Y3, Y11, Y14
-	VFMADD231PS  log2eLows<>+0(SB), Y11, Y14
-	VFMADD231PS  Y3, Y13, Y14
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y14, Y10
-	VFMADD213PS  series2s<>+0(SB), Y14, Y10
-	VFMADD213PS  series3s<>+0(SB), Y14, Y10
-	VFMADD213PS  series4s<>+0(SB), Y14, Y10
-	VFMADD213PS  series5s<>+0(SB), Y14, Y10
-	VFMADD213PS  series6s<>+0(SB), Y14, Y10
-	VPSLLD       $0x17, Y12, Y12
-	VMULPS       Y12, Y10, Y10
-	VCMPPS       $0x15, Y2, Y11, Y11
-	VANDPS       Y11, Y10, Y10
-	VMASKMOVPS   Y10, Y9, 32(DX)(CX*1)
-	VADDPS       Y10, Y7, Y7
+	VMOVUPS      128(DI)(SI*4), Y8
+	VMASKMOVPS   32(AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y10
+	VSUBPS       Y9, Y10, Y11
+	VSUBPS       Y11, Y10, Y12
+	VSUBPS       Y12, Y9, Y12
+	VADDPS       Y0, Y11, Y11
+	VSUBPS       Y11, Y12, Y12
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  log2es<>+0(SB), Y10, Y11
+	VSUBPS       Y1, Y11, Y13
+	VFMSUB231PS  log2es<>+0(SB), Y10, Y13
+	VFMADD231PS  log2eLows<>+0(SB), Y10, Y13
+	VFMADD231PS  log2es<>+0(SB), Y12, Y13
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y13, Y9
+	VFMADD213PS  series2s<>+0(SB), Y13, Y9
+	VFMADD213PS  series3s<>+0(SB), Y13, Y9
+	VFMADD213PS  series4s<>+0(SB), Y13, Y9
+	VFMADD213PS  series5s<>+0(SB), Y13, Y9
+	VFMADD213PS  series6s<>+0(SB), Y13, Y9
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y11, Y9, Y9
+	VCMPPS       $0x15, Y2, Y10, Y10
+	VANDPS       Y10, Y9, Y9
+	VMASKMOVPS   Y9, Y8, 32(DX)(CX*1)
+	VADDPS       Y9, Y6, Y6
 	CMPQ         BX, $0x00000010
 	JLE          computed
 	MOVQ         BX, SI
@@ -220,34 +219,34 @@ rowRest:
 	CMOVQGT      DI, SI
 	LEAQ         tail<>+0(SB), DI
 	NEGQ         SI
-	VMOVUPS      128(DI)(SI*4), Y9
-	VMASKMOVPS   64(AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y11
-	VSUBPS       Y10, Y11, Y12
-	VSUBPS       Y12, Y11, Y13
-	VSUBPS       Y13, Y10, Y13
-	VADDPS       Y0, Y12, Y12
-	VSUBPS       Y12, Y13, Y13
-	VMOVAPS      Y1, Y12
-	VFMADD231PS  Y3, Y11, Y12
-	VSUBPS       Y1, Y12, Y14
-	VFMSUB231PS  Y3, Y11, Y14
-	VFMADD231PS  log2eLows<>+0(SB), Y11, Y14
-	VFMADD231PS  Y3, Y13, Y14
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y14, Y10
-	VFMADD213PS  series2s<>+0(SB), Y14, Y10
-	VFMADD213PS  series3s<>+0(SB), Y14, Y10
-	VFMADD213PS  series4s<>+0(SB), Y14, Y10
-	VFMADD213PS  series5s<>+0(SB), Y14, Y10
-	VFMADD213PS  series6s<>+0(SB), Y14, Y10
-	VPSLLD       $0x17, Y12, Y12
-	VMULPS       Y12, Y10, Y10
-	VCMPPS       $0x15, Y2, Y11, Y11
-	VANDPS       Y11, Y10, Y10
-	VMASKMOVPS   Y10, Y9, 64(DX)(CX*1)
-	VADDPS       Y10, Y6, Y6
+	VMOVUPS      128(DI)(SI*4), Y8
+	VMASKMOVPS   64(AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y10
+	VSUBPS       Y9, Y10, Y11
+	VSUBPS       Y11, Y10, Y12
+	VSUBPS       Y12, Y9, Y12
+	VADDPS       Y0, Y11, Y11
+	VSUBPS       Y11, Y12, Y12
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  log2es<>+0(SB), Y10, Y11
+	VSUBPS       Y1, Y11, Y13
+	VFMSUB231PS  log2es<>+0(SB), Y10, Y13
+	VFMADD231PS  log2eLows<>+0(SB), Y10, Y13
+	VFMADD231PS  log2es<>+0(SB), Y12, Y13
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y13, Y9
+	VFMADD213PS  series2s<>+0(SB), Y13, Y9
+	VFMADD213PS  series3s<>+0(SB), Y13, Y9
+	VFMADD213PS  series4s<>+0(SB), Y13, Y9
+	VFMADD213PS  series5s<>+0(SB), Y13, Y9
+	VFMADD213PS  series6s<>+0(SB), Y13, Y9
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y11, Y9, Y9
+	VCMPPS       $0x15, Y2, Y10, Y10
+	VANDPS       Y10, Y9, Y9
+	VMASKMOVPS   Y9, Y8, 64(DX)(CX*1)
+	VADDPS       Y9, Y5, Y5
 	CMPQ         BX, $0x00000018
 	JLE          computed
 	SUBQ         $0x00000018, BX
@@ -256,55 +255,70 @@ rowRest:
 	CMOVQGT      SI, BX
 	LEAQ         tail<>+0(SB), SI
 	NEGQ         BX
-	VMOVUPS      128(SI)(BX*4), Y9
-	VMASKMOVPS   96(AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y8
-	VSUBPS       Y10, Y8, Y11
-	VSUBPS       Y11, Y8, Y12
-	VSUBPS       Y12, Y10, Y12
-	VADDPS       Y0, Y11, Y11
-	VSUBPS       Y11, Y12, Y12
+	VMOVUPS      128(SI)(BX*4), Y8
+	VMASKMOVPS   96(AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y7
+	VSUBPS       Y9, Y7, Y10
+	VSUBPS       Y10, Y7, Y11
+	VSUBPS       Y11, Y9, Y11
+	VADDPS       Y0, Y10, Y10
+	VSUBPS       Y10, Y11, Y11
 	VMOVAPS      Y1, Y0
-	VFMADD231PS  Y3, Y8, Y0
+	VFMADD231PS  log2es<>+0(SB), Y7, Y0
 	VSUBPS       Y1, Y0, Y1
-	VFMSUB231PS  Y3, Y8, Y1
-	VFMADD231PS  log2eLows<>+0(SB), Y8, Y1
-	VFMADD231PS  Y3, Y12, Y1
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y1, Y10
-	VFMADD213PS  series2s<>+0(SB), Y1, Y10
-	VFMADD213PS  series3s<>+0(SB), Y1, Y10
-	VFMADD213PS  series4s<>+0(SB), Y1, Y10
-	VFMADD213PS  series5s<>+0(SB), Y1, Y10
-	VFMADD213PS  series6s<>+0(SB), Y1, Y10
+	VFMSUB231PS  log2es<>+0(SB), Y7, Y1
+	VFMADD231PS  log2eLows<>+0(SB), Y7, Y1
+	VFMADD231PS  log2es<>+0(SB), Y11, Y1
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y1, Y9
+	VFMADD213PS  series2s<>+0(SB), Y1, Y9
+	VFMADD213PS  series3s<>+0(SB), Y1, Y9
+	VFMADD213PS  series4s<>+0(SB), Y1, Y9
+	VFMADD213PS  series5s<>+0(SB), Y1, Y9
+	VFMADD213PS  series6s<>+0(SB), Y1, Y9
 	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y10, Y10
-	VCMPPS       $0x15, Y2, Y8, Y0
-	VANDPS       Y0, Y10, Y10
-	VMASKMOVPS   Y10, Y9, 96(DX)(CX*1)
-	VADDPS       Y10, Y7, Y7
+	VMULPS       Y0, Y9, Y9
+	VCMPPS       $0x15, Y2, Y7, Y0
+	VANDPS       Y0, Y9, Y9
+	VMASKMOVPS   Y9, Y8, 96(DX)(CX*1)
+	VADDPS       Y9, Y6, Y6
 
 computed:
-	VADDPS       Y7, Y6, Y6
-	VCVTPS2PD    X6, Y0
-	VADDPD       Y0, Y4, Y4
-	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y0
+	VADDPD       Y0, Y3, Y3
+	VEXTRACTF128 $0x01, Y5, X0
 	VCVTPS2PD    X0, Y0
-	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y4, Y4
 
 rowDone:
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPD       X0, X4, X4
-	VPERMILPD    $0x01, X4, X0
-	VADDPD       X0, X4, X4
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VPERMILPD    $0x01, X3, X0
+	VADDPD       X0, X3, X3
 	VZEROUPPER
-	MOVSD        X4, ret+64(FP)
+	MOVSD        X3, ret+64(FP)
 	RET
 
-DATA log2e<>+0(SB)/4, $0x3fb8aa3b
-GLOBL log2e<>(SB), RODATA|NOPTR, $4
+DATA log2es<>+0(SB)/4, $0x3fb8aa3b
+DATA log2es<>+4(SB)/4, $0x3fb8aa3b
+DATA log2es<>+8(SB)/4, $0x3fb8aa3b
+DATA log2es<>+12(SB)/4, $0x3fb8aa3b
+DATA log2es<>+16(SB)/4, $0x3fb8aa3b
+DATA log2es<>+20(SB)/4, $0x3fb8aa3b
+DATA log2es<>+24(SB)/4, $0x3fb8aa3b
+DATA log2es<>+28(SB)/4, $0x3fb8aa3b
+DATA log2es<>+32(SB)/4, $0x3fb8aa3b
+DATA log2es<>+36(SB)/4, $0x3fb8aa3b
+DATA log2es<>+40(SB)/4, $0x3fb8aa3b
+DATA log2es<>+44(SB)/4, $0x3fb8aa3b
+DATA log2es<>+48(SB)/4, $0x3fb8aa3b
+DATA log2es<>+52(SB)/4, $0x3fb8aa3b
+DATA log2es<>+56(SB)/4, $0x3fb8aa3b
+DATA log2es<>+60(SB)/4, $0x3fb8aa3b
+GLOBL log2es<>(SB), RODATA|NOPTR, $64
 
 DATA log2eLows<>+0(SB)/4, $0x32a57060
 DATA log2eLows<>+4(SB)/4, $0x32a57060
@@ -527,119 +541,118 @@ TEXT ·expSumAVX2(SB), $0-48
 	VBROADCASTSS top+24(FP), Y0
 	VBROADCASTSS magic+28(FP), Y1
 	VBROADCASTSS cut+32(FP), Y2
-	VBROADCASTSS log2e<>+0(SB), Y3
+	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
-	VXORPS       Y5, Y5, Y5
 	MOVQ         CX, DX
 	XORQ         CX, CX
 	SUBQ         $0x00000020, DX
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS      (AX)(CX*1), Y6
-	VSUBPS       Y0, Y6, Y7
-	VSUBPS       Y6, Y7, Y8
-	VSUBPS       Y8, Y7, Y9
-	VSUBPS       Y9, Y6, Y9
-	VADDPS       Y0, Y8, Y8
-	VSUBPS       Y8, Y9, Y9
-	VMOVAPS      Y1, Y8
-	VFMADD231PS  Y3, Y7, Y8
-	VSUBPS       Y1, Y8, Y10
-	VFMSUB231PS  Y3, Y7, Y10
-	VFMADD231PS  log2eLows<>+0(SB), Y7, Y10
-	VFMADD231PS  Y3, Y9, Y10
-	VMOVUPS      series0s<>+0(SB), Y6
-	VFMADD213PS  series1s<>+0(SB), Y10, Y6
-	VFMADD213PS  series2s<>+0(SB), Y10, Y6
-	VFMADD213PS  series3s<>+0(SB), Y10, Y6
-	VFMADD213PS  series4s<>+0(SB), Y10, Y6
-	VFMADD213PS  series5s<>+0(SB), Y10, Y6
-	VFMADD213PS  series6s<>+0(SB), Y10, Y6
-	VPSLLD       $0x17, Y8, Y8
-	VMULPS       Y8, Y6, Y6
-	VCMPPS       $0x15, Y2, Y7, Y7
-	VANDPS       Y7, Y6, Y6
-	VMOVUPS      64(AX)(CX*1), Y7
-	VSUBPS       Y0, Y7, Y8
-	VSUBPS       Y7, Y8, Y9
-	VSUBPS       Y9, Y8, Y10
-	VSUBPS       Y10, Y7, Y10
+	VMOVUPS      (AX)(CX*1), Y5
+	VMOVUPS      64(AX)(CX*1), Y6
+	VSUBPS       Y0, Y5, Y7
+	VSUBPS       Y0, Y6, Y8
+	VSUBPS       Y5, Y7, Y9
+	VSUBPS       Y6, Y8, Y10
+	VSUBPS       Y9, Y7, Y11
+	VSUBPS       Y10, Y8, Y12
+	VSUBPS       Y11, Y5, Y11
+	VSUBPS       Y12, Y6, Y12
 	VADDPS       Y0, Y9, Y9
-	VSUBPS       Y9, Y10, Y10
-	VMOVAPS      Y1, Y9
-	VFMADD231PS  Y3, Y8, Y9
-	VSUBPS       Y1, Y9, Y11
-	VFMSUB231PS  Y3, Y8, Y11
-	VFMADD231PS  log2eLows<>+0(SB), Y8, Y11
-	VFMADD231PS  Y3, Y10, Y11
-	VMOVUPS      series0s<>+0(SB), Y7
-	VFMADD213PS  series1s<>+0(SB), Y11, Y7
-	VFMADD213PS  series2s<>+0(SB), Y11, Y7
-	VFMADD213PS  series3s<>+0(SB), Y11, Y7
-	VFMADD213PS  series4s<>+0(SB), Y11, Y7
-	VFMADD213PS  series5s<>+0(SB), Y11, Y7
-	VFMADD213PS  series6s<>+0(SB), Y11, Y7
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y7, Y7
-	VCMPPS       $0x15, Y2, Y8, Y8
-	VANDPS       Y8, Y7, Y7
-	VADDPS       Y7, Y6, Y6
-	VMOVUPS      32(AX)(CX*1), Y7
-	VSUBPS       Y0, Y7, Y8
-	VSUBPS       Y7, Y8, Y9
-	VSUBPS       Y9, Y8, Y10
-	VSUBPS       Y10, Y7, Y10
-	VADDPS       Y0, Y9, Y9
-	VSUBPS       Y9, Y10, Y10
-	VMOVAPS      Y1, Y9
-	VFMADD231PS  Y3, Y8, Y9
-	VSUBPS       Y1, Y9, Y11
-	VFMSUB231PS  Y3, Y8, Y11
-	VFMADD231PS  log2eLows<>+0(SB), Y8, Y11
-	VFMADD231PS  Y3, Y10, Y11
-	VMOVUPS      series0s<>+0(SB), Y7
-	VFMADD213PS  series1s<>+0(SB), Y11, Y7
-	VFMADD213PS  series2s<>+0(SB), Y11, Y7
-	VFMADD213PS  series3s<>+0(SB), Y11, Y7
-	VFMADD213PS  series4s<>+0(SB), Y11, Y7
-	VFMADD213PS  series5s<>+0(SB), Y11, Y7
-	VFMADD213PS  series6s<>+0(SB), Y11, Y7
-	VPSLLD       $0x17, Y9, Y9
-	VMULPS       Y9, Y7, Y7
-	VCMPPS       $0x15, Y2, Y8, Y8
-	VANDPS       Y8, Y7, Y7
-	VMOVUPS      96(AX)(CX*1), Y8
-	VSUBPS       Y0, Y8, Y9
-	VSUBPS       Y8, Y9, Y10
-	VSUBPS       Y10, Y9, Y11
-	VSUBPS       Y11, Y8, Y11
 	VADDPS       Y0, Y10, Y10
-	VSUBPS       Y10, Y11, Y11
+	VSUBPS       Y9, Y11, Y11
+	VSUBPS       Y10, Y12, Y12
+	VMOVAPS      Y1, Y9
 	VMOVAPS      Y1, Y10
-	VFMADD231PS  Y3, Y9, Y10
-	VSUBPS       Y1, Y10, Y12
-	VFMSUB231PS  Y3, Y9, Y12
-	VFMADD231PS  log2eLows<>+0(SB), Y9, Y12
-	VFMADD231PS  Y3, Y11, Y12
-	VMOVUPS      series0s<>+0(SB), Y8
-	VFMADD213PS  series1s<>+0(SB), Y12, Y8
-	VFMADD213PS  series2s<>+0(SB), Y12, Y8
-	VFMADD213PS  series3s<>+0(SB), Y12, Y8
-	VFMADD213PS  series4s<>+0(SB), Y12, Y8
-	VFMADD213PS  series5s<>+0(SB), Y12, Y8
-	VFMADD213PS  series6s<>+0(SB), Y12, Y8
+	VFMADD231PS  log2es<>+0(SB), Y7, Y9
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VSUBPS       Y1, Y9, Y13
+	VSUBPS       Y1, Y10, Y14
+	VFMSUB231PS  log2es<>+0(SB), Y7, Y13
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y14
+	VFMADD231PS  log2eLows<>+0(SB), Y7, Y13
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y14
+	VFMADD231PS  log2es<>+0(SB), Y11, Y13
+	VFMADD231PS  log2es<>+0(SB), Y12, Y14
+	VMOVUPS      series0s<>+0(SB), Y5
+	VMOVUPS      series0s<>+0(SB), Y6
+	VFMADD213PS  series1s<>+0(SB), Y13, Y5
+	VFMADD213PS  series1s<>+0(SB), Y14, Y6
+	VFMADD213PS  series2s<>+0(SB), Y13, Y5
+	VFMADD213PS  series2s<>+0(SB), Y14, Y6
+	VFMADD213PS  series3s<>+0(SB), Y13, Y5
+	VFMADD213PS  series3s<>+0(SB), Y14, Y6
+	VFMADD213PS  series4s<>+0(SB), Y13, Y5
+	VFMADD213PS  series4s<>+0(SB), Y14, Y6
+	VFMADD213PS  series5s<>+0(SB), Y13, Y5
+	VFMADD213PS  series5s<>+0(SB), Y14, Y6
+	VFMADD213PS  series6s<>+0(SB), Y13, Y5
+	VFMADD213PS  series6s<>+0(SB), Y14, Y6
+	VPSLLD       $0x17, Y9, Y9
 	VPSLLD       $0x17, Y10, Y10
-	VMULPS       Y10, Y8, Y8
-	VCMPPS       $0x15, Y2, Y9, Y9
-	VANDPS       Y9, Y8, Y8
-	VADDPS       Y8, Y7, Y7
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y10, Y6, Y6
+	VCMPPS       $0x15, Y2, Y7, Y7
+	VANDPS       Y7, Y5, Y5
+	VCMPPS       $0x15, Y2, Y8, Y7
+	VANDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y5, Y5
+	VMOVUPS      32(AX)(CX*1), Y6
+	VMOVUPS      96(AX)(CX*1), Y7
+	VSUBPS       Y0, Y6, Y8
+	VSUBPS       Y0, Y7, Y9
+	VSUBPS       Y6, Y8, Y10
+	VSUBPS       Y7, Y9, Y11
+	VSUBPS       Y10, Y8, Y12
+	VSUBPS       Y11, Y9, Y13
+	VSUBPS       Y12, Y6, Y12
+	VSUBPS       Y13, Y7, Y13
+	VADDPS       Y0, Y10, Y10
+	VADDPS       Y0, Y11, Y11
+	VSUBPS       Y10, Y12, Y12
+	VSUBPS       Y11, Y13, Y13
+	VMOVAPS      Y1, Y10
+	VMOVAPS      Y1, Y11
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VFMADD231PS  log2es<>+0(SB), Y9, Y11
+	VSUBPS       Y1, Y10, Y14
+	VSUBPS       Y1, Y11, Y15
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y14
+	VFMSUB231PS  log2es<>+0(SB), Y9, Y15
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y14
+	VFMADD231PS  log2eLows<>+0(SB), Y9, Y15
+	VFMADD231PS  log2es<>+0(SB), Y12, Y14
+	VFMADD231PS  log2es<>+0(SB), Y13, Y15
+	VMOVUPS      series0s<>+0(SB), Y6
+	VMOVUPS      series0s<>+0(SB), Y7
+	VFMADD213PS  series1s<>+0(SB), Y14, Y6
+	VFMADD213PS  series1s<>+0(SB), Y15, Y7
+	VFMADD213PS  series2s<>+0(SB), Y14, Y6
+	VFMADD213PS  series2s<>+0(SB), Y15, Y7
+	VFMADD213PS  series3s<>+0(SB), Y14, Y6
+	VFMADD213PS  series3s<>+0(SB), Y15, Y7
+	VFMADD213PS  series4s<>+0(SB), Y14, Y6
+	VFMADD213PS  series4s<>+0(SB), Y15, Y7
+	VFMADD213PS  series5s<>+0(SB), Y14, Y6
+	VFMADD213PS  series5s<>+0(SB), Y15, Y7
+	VFMADD213PS  series6s<>+0(SB), Y14, Y6
+	VFMADD213PS  series6s<>+0(SB), Y15, Y7
+	VPSLLD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y11, Y11
+	VMULPS       Y10, Y6, Y6
+	VMULPS       Y11, Y7, Y7
+	VCMPPS       $0x15, Y2, Y8, Y8
+	VANDPS       Y8, Y6, Y6
+	VCMPPS       $0x15, Y2, Y9, Y8
+	VANDPS       Y8, Y7, Y7
 	VADDPS       Y7, Y6, Y6
-	VCVTPS2PD    X6, Y7
-	VADDPD       Y7, Y4, Y4
-	VEXTRACTF128 $0x01, Y6, X6
-	VCVTPS2PD    X6, Y7
-	VADDPD       Y7, Y5, Y5
+	VADDPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y6
+	VADDPD       Y6, Y3, Y3
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y6
+	VADDPD       Y6, Y4, Y4
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	JGE          rowBlock
@@ -647,9 +660,9 @@ rowBlock:
 rowRest:
 	ADDQ         $0x00000020, DX
 	JEQ          rowDone
+	VXORPS       Y5, Y5, Y5
 	VXORPS       Y6, Y6, Y6
-	VXORPS       Y7, Y7, Y7
-	VBROADCASTSS lowest<>+0(SB), Y8
+	VBROADCASTSS lowest<>+0(SB), Y7
 	CMPQ         DX, $0x00000000
 	JLE          computed
 	MOVQ         DX, BX
@@ -658,33 +671,33 @@ rowRest:
 	CMOVQGT      SI, BX
 	LEAQ         tail<>+0(SB), SI
 	NEGQ         BX
-	VMOVUPS      128(SI)(BX*4), Y9
-	VMASKMOVPS   (AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y9
-	VSUBPS       Y10, Y9, Y11
-	VSUBPS       Y11, Y9, Y12
-	VSUBPS       Y12, Y10, Y12
-	VADDPS       Y0, Y11, Y11
-	VSUBPS       Y11, Y12, Y12
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  Y3, Y9, Y11
-	VSUBPS       Y1, Y11, Y13
-	VFMSUB231PS  Y3, Y9, Y13
-	VFMADD231PS  log2eLows<>+0(SB), Y9, Y13
-	VFMADD231PS  Y3, Y12, Y13
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y13, Y10
-	VFMADD213PS  series2s<>+0(SB), Y13, Y10
-	VFMADD213PS  series3s<>+0(SB), Y13, Y10
-	VFMADD213PS  series4s<>+0(SB), Y13, Y10
-	VFMADD213PS  series5s<>+0(SB), Y13, Y10
-	VFMADD213PS  series6s<>+0(SB), Y13, Y10
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y11, Y10, Y10
-	VCMPPS       $0x15, Y2, Y9, Y9
-	VANDPS       Y9, Y10, Y10
-	VADDPS       Y10, Y6, Y6
+	VMOVUPS      128(SI)(BX*4), Y8
+	VMASKMOVPS   (AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y8
+	VSUBPS       Y9, Y8, Y10
+	VSUBPS       Y10, Y8, Y11
+	VSUBPS       Y11, Y9, Y11
+	VADDPS       Y0, Y10, Y10
+	VSUBPS       Y10, Y11, Y11
+	VMOVAPS      Y1, Y10
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VSUBPS       Y1, Y10, Y12
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y12
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y12
+	VFMADD231PS  log2es<>+0(SB), Y11, Y12
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y12, Y9
+	VFMADD213PS  series2s<>+0(SB), Y12, Y9
+	VFMADD213PS  series3s<>+0(SB), Y12, Y9
+	VFMADD213PS  series4s<>+0(SB), Y12, Y9
+	VFMADD213PS  series5s<>+0(SB), Y12, Y9
+	VFMADD213PS  series6s<>+0(SB), Y12, Y9
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y9, Y9
+	VCMPPS       $0x15, Y2, Y8, Y8
+	VANDPS       Y8, Y9, Y9
+	VADDPS       Y9, Y5, Y5
 	CMPQ         DX, $0x00000008
 	JLE          computed
 	MOVQ         DX, BX
@@ -694,33 +707,33 @@ rowRest:
 	CMOVQGT      SI, BX
 	LEAQ         tail<>+0(SB), SI
 	NEGQ         BX
-	VMOVUPS      128(SI)(BX*4), Y9
-	VMASKMOVPS   32(AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y9
-	VSUBPS       Y10, Y9, Y11
-	VSUBPS       Y11, Y9, Y12
-	VSUBPS       Y12, Y10, Y12
-	VADDPS       Y0, Y11, Y11
-	VSUBPS       Y11, Y12, Y12
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  Y3, Y9, Y11
-	VSUBPS       Y1, Y11, Y13
-	VFMSUB231PS  Y3, Y9, Y13
-	VFMADD231PS  log2eLows<>+0(SB), Y9, Y13
-	VFMADD231PS  Y3, Y12, Y13
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y13, Y10
-	VFMADD213PS  series2s<>+0(SB), Y13, Y10
-	VFMADD213PS  series3s<>+0(SB), Y13, Y10
-	VFMADD213PS  series4s<>+0(SB), Y13, Y10
-	VFMADD213PS  series5s<>+0(SB), Y13, Y10
-	VFMADD213PS  series6s<>+0(SB), Y13, Y10
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y11, Y10, Y10
-	VCMPPS       $0x15, Y2, Y9, Y9
-	VANDPS       Y9, Y10, Y10
-	VADDPS       Y10, Y7, Y7
+	VMOVUPS      128(SI)(BX*4), Y8
+	VMASKMOVPS   32(AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y8
+	VSUBPS       Y9, Y8, Y10
+	VSUBPS       Y10, Y8, Y11
+	VSUBPS       Y11, Y9, Y11
+	VADDPS       Y0, Y10, Y10
+	VSUBPS       Y10, Y11, Y11
+	VMOVAPS      Y1, Y10
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VSUBPS       Y1, Y10, Y12
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y12
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y12
+	VFMADD231PS  log2es<>+0(SB), Y11, Y12
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y12, Y9
+	VFMADD213PS  series2s<>+0(SB), Y12, Y9
+	VFMADD213PS  series3s<>+0(SB), Y12, Y9
+	VFMADD213PS  series4s<>+0(SB), Y12, Y9
+	VFMADD213PS  series5s<>+0(SB), Y12, Y9
+	VFMADD213PS  series6s<>+0(SB), Y12, Y9
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y9, Y9
+	VCMPPS       $0x15, Y2, Y8, Y8
+	VANDPS       Y8, Y9, Y9
+	VADDPS       Y9, Y6, Y6
 	CMPQ         DX, $0x00000010
 	JLE          computed
 	MOVQ         DX, BX
@@ -730,33 +743,33 @@ rowRest:
 	CMOVQGT      SI, BX
 	LEAQ         tail<>+0(SB), SI
 	NEGQ         BX
-	VMOVUPS      128(SI)(BX*4), Y9
-	VMASKMOVPS   64(AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y9
-	VSUBPS       Y10, Y9, Y11
-	VSUBPS       Y11, Y9, Y12
-	VSUBPS       Y12, Y10, Y12
-	VADDPS       Y0, Y11, Y11
-	VSUBPS       Y11, Y12, Y12
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  Y3, Y9, Y11
-	VSUBPS       Y1, Y11, Y13
-	VFMSUB231PS  Y3, Y9, Y13
-	VFMADD231PS  log2eLows<>+0(SB), Y9, Y13
-	VFMADD231PS  Y3, Y12, Y13
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y13, Y10
-	VFMADD213PS  series2s<>+0(SB), Y13, Y10
-	VFMADD213PS  series3s<>+0(SB), Y13, Y10
-	VFMADD213PS  series4s<>+0(SB), Y13, Y10
-	VFMADD213PS  series5s<>+0(SB), Y13, Y10
-	VFMADD213PS  series6s<>+0(SB), Y13, Y10
-	VPSLLD       $0x17, Y11, Y11
-	VMULPS       Y11, Y10, Y10
-	VCMPPS       $0x15, Y2, Y9, Y9
-	VANDPS       Y9, Y10, Y10
-	VADDPS       Y10, Y6, Y6
+	VMOVUPS      128(SI)(BX*4), Y8
+	VMASKMOVPS   64(AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y8
+	VSUBPS       Y9, Y8, Y10
+	VSUBPS       Y10, Y8, Y11
+	VSUBPS       Y11, Y9, Y11
+	VADDPS       Y0, Y10, Y10
+	VSUBPS       Y10, Y11, Y11
+	VMOVAPS      Y1, Y10
+	VFMADD231PS  log2es<>+0(SB), Y8, Y10
+	VSUBPS       Y1, Y10, Y12
+	VFMSUB231PS  log2es<>+0(SB), Y8, Y12
+	VFMADD231PS  log2eLows<>+0(SB), Y8, Y12
+	VFMADD231PS  log2es<>+0(SB), Y11, Y12
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y12, Y9
+	VFMADD213PS  series2s<>+0(SB), Y12, Y9
+	VFMADD213PS  series3s<>+0(SB), Y12, Y9
+	VFMADD213PS  series4s<>+0(SB), Y12, Y9
+	VFMADD213PS  series5s<>+0(SB), Y12, Y9
+	VFMADD213PS  series6s<>+0(SB), Y12, Y9
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y10, Y9, Y9
+	VCMPPS       $0x15, Y2, Y8, Y8
+	VANDPS       Y8, Y9, Y9
+	VADDPS       Y9, Y5, Y5
 	CMPQ         DX, $0x00000018
 	JLE          computed
 	SUBQ         $0x00000018, DX
@@ -765,50 +778,50 @@ rowRest:
 	CMOVQGT      BX, DX
 	LEAQ         tail<>+0(SB), BX
 	NEGQ         DX
-	VMOVUPS      128(BX)(DX*4), Y9
-	VMASKMOVPS   96(AX)(CX*1), Y9, Y10
-	VBLENDVPS    Y9, Y10, Y8, Y10
-	VSUBPS       Y0, Y10, Y8
-	VSUBPS       Y10, Y8, Y9
-	VSUBPS       Y9, Y8, Y11
-	VSUBPS       Y11, Y10, Y11
-	VADDPS       Y0, Y9, Y9
-	VSUBPS       Y9, Y11, Y11
+	VMOVUPS      128(BX)(DX*4), Y8
+	VMASKMOVPS   96(AX)(CX*1), Y8, Y9
+	VBLENDVPS    Y8, Y9, Y7, Y9
+	VSUBPS       Y0, Y9, Y7
+	VSUBPS       Y9, Y7, Y8
+	VSUBPS       Y8, Y7, Y10
+	VSUBPS       Y10, Y9, Y10
+	VADDPS       Y0, Y8, Y8
+	VSUBPS       Y8, Y10, Y10
 	VMOVAPS      Y1, Y0
-	VFMADD231PS  Y3, Y8, Y0
+	VFMADD231PS  log2es<>+0(SB), Y7, Y0
 	VSUBPS       Y1, Y0, Y1
-	VFMSUB231PS  Y3, Y8, Y1
-	VFMADD231PS  log2eLows<>+0(SB), Y8, Y1
-	VFMADD231PS  Y3, Y11, Y1
-	VMOVUPS      series0s<>+0(SB), Y10
-	VFMADD213PS  series1s<>+0(SB), Y1, Y10
-	VFMADD213PS  series2s<>+0(SB), Y1, Y10
-	VFMADD213PS  series3s<>+0(SB), Y1, Y10
-	VFMADD213PS  series4s<>+0(SB), Y1, Y10
-	VFMADD213PS  series5s<>+0(SB), Y1, Y10
-	VFMADD213PS  series6s<>+0(SB), Y1, Y10
+	VFMSUB231PS  log2es<>+0(SB), Y7, Y1
+	VFMADD231PS  log2eLows<>+0(SB), Y7, Y1
+	VFMADD231PS  log2es<>+0(SB), Y10, Y1
+	VMOVUPS      series0s<>+0(SB), Y9
+	VFMADD213PS  series1s<>+0(SB), Y1, Y9
+	VFMADD213PS  series2s<>+0(SB), Y1, Y9
+	VFMADD213PS  series3s<>+0(SB), Y1, Y9
+	VFMADD213PS  series4s<>+0(SB), Y1, Y9
+	VFMADD213PS  series5s<>+0(SB), Y1, Y9
+	VFMADD213PS  series6s<>+0(SB), Y1, Y9
 	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y10, Y10
-	VCMPPS       $0x15, Y2, Y8, Y0
-	VANDPS       Y0, Y10, Y10
-	VADDPS       Y10, Y7, Y7
+	VMULPS       Y0, Y9, Y9
+	VCMPPS       $0x15, Y2, Y7, Y0
+	VANDPS       Y0, Y9, Y9
+	VADDPS       Y9, Y6, Y6
 
 computed:
-	VADDPS       Y7, Y6, Y6
-	VCVTPS2PD    X6, Y0
-	VADDPD       Y0, Y4, Y4
-	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y0
+	VADDPD       Y0, Y3, Y3
+	VEXTRACTF128 $0x01, Y5, X0
 	VCVTPS2PD    X0, Y0
-	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y4, Y4
 
 rowDone:
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X0
-	VADDPD       X0, X4, X4
-	VPERMILPD    $0x01, X4, X0
-	VADDPD       X0, X4, X4
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VPERMILPD    $0x01, X3, X0
+	VADDPD       X0, X3, X3
 	VZEROUPPER
-	MOVSD        X4, ret+40(FP)
+	MOVSD        X3, ret+40(FP)
 	RET
 
 // func expColumnsAVX2(dst []float32, acc []float64, x []float32, top []float32, magic float32, cut float32)
@@ -821,46 +834,45 @@ TEXT ·expColumnsAVX2(SB), $0-104
 	MOVQ         x_len+56(FP), SI
 	VBROADCASTSS magic+96(FP), Y0
 	VBROADCASTSS cut+100(FP), Y1
-	VBROADCASTSS log2e<>+0(SB), Y2
 	MOVQ         SI, DI
 	XORQ         SI, SI
 	SUBQ         $0x00000008, DI
 	JLT          columnsRest
 
 columnsBlock:
-	VMOVUPS      (DX)(SI*1), Y3
-	VMOVUPS      (BX)(SI*1), Y4
-	VSUBPS       Y4, Y3, Y5
-	VSUBPS       Y3, Y5, Y6
-	VSUBPS       Y6, Y5, Y7
-	VSUBPS       Y7, Y3, Y7
-	VADDPS       Y4, Y6, Y6
-	VSUBPS       Y6, Y7, Y7
-	VMOVAPS      Y0, Y4
-	VFMADD231PS  Y2, Y5, Y4
-	VSUBPS       Y0, Y4, Y6
-	VFMSUB231PS  Y2, Y5, Y6
-	VFMADD231PS  log2eLows<>+0(SB), Y5, Y6
-	VFMADD231PS  Y2, Y7, Y6
-	VMOVUPS      series0s<>+0(SB), Y3
-	VFMADD213PS  series1s<>+0(SB), Y6, Y3
-	VFMADD213PS  series2s<>+0(SB), Y6, Y3
-	VFMADD213PS  series3s<>+0(SB), Y6, Y3
-	VFMADD213PS  series4s<>+0(SB), Y6, Y3
-	VFMADD213PS  series5s<>+0(SB), Y6, Y3
-	VFMADD213PS  series6s<>+0(SB), Y6, Y3
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y3, Y3
-	VCMPPS       $0x15, Y1, Y5, Y4
-	VANDPS       Y4, Y3, Y3
-	VMOVUPS      Y3, (AX)(SI*1)
-	VCVTPS2PD    X3, Y4
-	VADDPD       (CX)(SI*2), Y4, Y4
-	VMOVUPD      Y4, (CX)(SI*2)
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y3
-	VADDPD       32(CX)(SI*2), Y3, Y3
-	VMOVUPD      Y3, 32(CX)(SI*2)
+	VMOVUPS      (DX)(SI*1), Y2
+	VMOVUPS      (BX)(SI*1), Y3
+	VSUBPS       Y3, Y2, Y4
+	VSUBPS       Y2, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y2, Y6
+	VADDPS       Y3, Y5, Y5
+	VSUBPS       Y5, Y6, Y6
+	VMOVAPS      Y0, Y3
+	VFMADD231PS  log2es<>+0(SB), Y4, Y3
+	VSUBPS       Y0, Y3, Y5
+	VFMSUB231PS  log2es<>+0(SB), Y4, Y5
+	VFMADD231PS  log2eLows<>+0(SB), Y4, Y5
+	VFMADD231PS  log2es<>+0(SB), Y6, Y5
+	VMOVUPS      series0s<>+0(SB), Y2
+	VFMADD213PS  series1s<>+0(SB), Y5, Y2
+	VFMADD213PS  series2s<>+0(SB), Y5, Y2
+	VFMADD213PS  series3s<>+0(SB), Y5, Y2
+	VFMADD213PS  series4s<>+0(SB), Y5, Y2
+	VFMADD213PS  series5s<>+0(SB), Y5, Y2
+	VFMADD213PS  series6s<>+0(SB), Y5, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x15, Y1, Y4, Y3
+	VANDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, (AX)(SI*1)
+	VCVTPS2PD    X2, Y3
+	VADDPD       (CX)(SI*2), Y3, Y3
+	VMOVUPD      Y3, (CX)(SI*2)
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VADDPD       32(CX)(SI*2), Y2, Y2
+	VMOVUPD      Y2, 32(CX)(SI*2)
 	ADDQ         $0x00000020, SI
 	SUBQ         $0x00000008, DI
 	JGE          columnsBlock
@@ -871,33 +883,33 @@ columnsRest:
 	LEAQ         tail<>+0(SB), R8
 	MOVQ         DI, R9
 	NEGQ         R9
-	VMOVUPS      128(R8)(R9*4), Y5
-	VMASKMOVPS   (DX)(SI*1), Y5, Y3
-	VMASKMOVPS   (BX)(SI*1), Y5, Y4
-	VSUBPS       Y4, Y3, Y6
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y7, Y6, Y8
-	VSUBPS       Y8, Y3, Y8
-	VADDPS       Y4, Y7, Y7
-	VSUBPS       Y7, Y8, Y8
-	VMOVAPS      Y0, Y4
-	VFMADD231PS  Y2, Y6, Y4
-	VSUBPS       Y0, Y4, Y0
-	VFMSUB231PS  Y2, Y6, Y0
-	VFMADD231PS  log2eLows<>+0(SB), Y6, Y0
-	VFMADD231PS  Y2, Y8, Y0
-	VMOVUPS      series0s<>+0(SB), Y3
-	VFMADD213PS  series1s<>+0(SB), Y0, Y3
-	VFMADD213PS  series2s<>+0(SB), Y0, Y3
-	VFMADD213PS  series3s<>+0(SB), Y0, Y3
-	VFMADD213PS  series4s<>+0(SB), Y0, Y3
-	VFMADD213PS  series5s<>+0(SB), Y0, Y3
-	VFMADD213PS  series6s<>+0(SB), Y0, Y3
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y3, Y3
-	VCMPPS       $0x15, Y1, Y6, Y0
-	VANDPS       Y0, Y3, Y3
-	VMASKMOVPS   Y3, Y5, (AX)(SI*1)
+	VMOVUPS      128(R8)(R9*4), Y4
+	VMASKMOVPS   (DX)(SI*1), Y4, Y2
+	VMASKMOVPS   (BX)(SI*1), Y4, Y3
+	VSUBPS       Y3, Y2, Y5
+	VSUBPS       Y2, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y2, Y7
+	VADDPS       Y3, Y6, Y6
+	VSUBPS       Y6, Y7, Y7
+	VMOVAPS      Y0, Y3
+	VFMADD231PS  log2es<>+0(SB), Y5, Y3
+	VSUBPS       Y0, Y3, Y0
+	VFMSUB231PS  log2es<>+0(SB), Y5, Y0
+	VFMADD231PS  log2eLows<>+0(SB), Y5, Y0
+	VFMADD231PS  log2es<>+0(SB), Y7, Y0
+	VMOVUPS      series0s<>+0(SB), Y2
+	VFMADD213PS  series1s<>+0(SB), Y0, Y2
+	VFMADD213PS  series2s<>+0(SB), Y0, Y2
+	VFMADD213PS  series3s<>+0(SB), Y0, Y2
+	VFMADD213PS  series4s<>+0(SB), Y0, Y2
+	VFMADD213PS  series5s<>+0(SB), Y0, Y2
+	VFMADD213PS  series6s<>+0(SB), Y0, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x15, Y1, Y5, Y0
+	VANDPS       Y0, Y2, Y2
+	VMASKMOVPS   Y2, Y4, (AX)(SI*1)
 	LEAQ         tail<>+0(SB), AX
 	MOVQ         DI, DX
 	NEGQ         DX
@@ -905,11 +917,11 @@ columnsRest:
 	VMOVUPS      144(AX)(DX*4), X1
 	VPMOVSXDQ    X0, Y0
 	VPMOVSXDQ    X1, Y1
-	VCVTPS2PD    X3, Y2
+	VCVTPS2PD    X2, Y3
 	VMASKMOVPD   (CX)(SI*2), Y0, Y4
-	VADDPD       Y2, Y4, Y4
+	VADDPD       Y3, Y4, Y4
 	VMASKMOVPD   Y4, Y0, (CX)(SI*2)
-	VEXTRACTF128 $0x01, Y3, X0
+	VEXTRACTF128 $0x01, Y2, X0
 	VCVTPS2PD    X0, Y0
 	VMASKMOVPD   32(CX)(SI*2), Y1, Y2
 	VADDPD       Y0, Y2, Y2
@@ -928,69 +940,68 @@ TEXT ·expAVX512(SB), $0-72
 	VBROADCASTSS top+48(FP), Z0
 	VBROADCASTSS magic+52(FP), Z1
 	VBROADCASTSS cut+56(FP), Z2
-	VBROADCASTSS log2e<>+0(SB), Z3
-	VXORPS       Z4, Z4, Z4
+	VXORPS       Z3, Z3, Z3
 	MOVQ         CX, BX
 	XORQ         CX, CX
 	SUBQ         $0x00000020, BX
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS       (AX)(CX*1), Z5
-	VSUBPS        Z0, Z5, Z6
-	VSUBPS        Z5, Z6, Z7
-	VSUBPS        Z7, Z6, Z8
-	VSUBPS        Z8, Z5, Z8
-	VADDPS        Z0, Z7, Z7
-	VSUBPS        Z7, Z8, Z8
-	VMOVAPS       Z1, Z7
-	VFMADD231PS   Z3, Z6, Z7
-	VSUBPS        Z1, Z7, Z9
-	VFMSUB231PS   Z3, Z6, Z9
-	VFMADD231PS   log2eLows<>+0(SB), Z6, Z9
-	VFMADD231PS   Z3, Z8, Z9
-	VMOVUPS       series0s<>+0(SB), Z5
-	VFMADD213PS   series1s<>+0(SB), Z9, Z5
-	VFMADD213PS   series2s<>+0(SB), Z9, Z5
-	VFMADD213PS   series3s<>+0(SB), Z9, Z5
-	VFMADD213PS   series4s<>+0(SB), Z9, Z5
-	VFMADD213PS   series5s<>+0(SB), Z9, Z5
-	VFMADD213PS   series6s<>+0(SB), Z9, Z5
-	VPSLLD        $0x17, Z7, Z7
-	VMULPS        Z7, Z5, Z5
-	VCMPPS        $0x15, Z2, Z6, K1
-	VMOVAPS.Z     Z5, K1, Z5
-	VMOVUPS       Z5, (DX)(CX*1)
-	VMOVUPS       64(AX)(CX*1), Z6
-	VSUBPS        Z0, Z6, Z7
-	VSUBPS        Z6, Z7, Z8
-	VSUBPS        Z8, Z7, Z9
-	VSUBPS        Z9, Z6, Z9
+	VMOVUPS       (AX)(CX*1), Z4
+	VMOVUPS       64(AX)(CX*1), Z5
+	VSUBPS        Z0, Z4, Z6
+	VSUBPS        Z0, Z5, Z7
+	VSUBPS        Z4, Z6, Z8
+	VSUBPS        Z5, Z7, Z9
+	VSUBPS        Z8, Z6, Z10
+	VSUBPS        Z9, Z7, Z11
+	VSUBPS        Z10, Z4, Z10
+	VSUBPS        Z11, Z5, Z11
 	VADDPS        Z0, Z8, Z8
-	VSUBPS        Z8, Z9, Z9
+	VADDPS        Z0, Z9, Z9
+	VSUBPS        Z8, Z10, Z10
+	VSUBPS        Z9, Z11, Z11
 	VMOVAPS       Z1, Z8
-	VFMADD231PS   Z3, Z7, Z8
-	VSUBPS        Z1, Z8, Z10
-	VFMSUB231PS   Z3, Z7, Z10
-	VFMADD231PS   log2eLows<>+0(SB), Z7, Z10
-	VFMADD231PS   Z3, Z9, Z10
-	VMOVUPS       series0s<>+0(SB), Z6
-	VFMADD213PS   series1s<>+0(SB), Z10, Z6
-	VFMADD213PS   series2s<>+0(SB), Z10, Z6
-	VFMADD213PS   series3s<>+0(SB), Z10, Z6
-	VFMADD213PS   series4s<>+0(SB), Z10, Z6
-	VFMADD213PS   series5s<>+0(SB), Z10, Z6
-	VFMADD213PS   series6s<>+0(SB), Z10, Z6
+	VMOVAPS       Z1, Z9
+	VFMADD231PS   log2es<>+0(SB), Z6, Z8
+	VFMADD231PS   log2es<>+0(SB), Z7, Z9
+	VSUBPS        Z1, Z8, Z12
+	VSUBPS        Z1, Z9, Z13
+	VFMSUB231PS   log2es<>+0(SB), Z6, Z12
+	VFMSUB231PS   log2es<>+0(SB), Z7, Z13
+	VFMADD231PS   log2eLows<>+0(SB), Z6, Z12
+	VFMADD231PS   log2eLows<>+0(SB), Z7, Z13
+	VFMADD231PS   log2es<>+0(SB), Z10, Z12
+	VFMADD231PS   log2es<>+0(SB), Z11, Z13
+	VMOVUPS       series0s<>+0(SB), Z4
+	VMOVUPS       series0s<>+0(SB), Z5
+	VFMADD213PS   series1s<>+0(SB), Z12, Z4
+	VFMADD213PS   series1s<>+0(SB), Z13, Z5
+	VFMADD213PS   series2s<>+0(SB), Z12, Z4
+	VFMADD213PS   series2s<>+0(SB), Z13, Z5
+	VFMADD213PS   series3s<>+0(SB), Z12, Z4
+	VFMADD213PS   series3s<>+0(SB), Z13, Z5
+	VFMADD213PS   series4s<>+0(SB), Z12, Z4
+	VFMADD213PS   series4s<>+0(SB), Z13, Z5
+	VFMADD213PS   series5s<>+0(SB), Z12, Z4
+	VFMADD213PS   series5s<>+0(SB), Z13, Z5
+	VFMADD213PS   series6s<>+0(SB), Z12, Z4
+	VFMADD213PS   series6s<>+0(SB), Z13, Z5
 	VPSLLD        $0x17, Z8, Z8
-	VMULPS        Z8, Z6, Z6
+	VPSLLD        $0x17, Z9, Z9
+	VMULPS        Z8, Z4, Z4
+	VMULPS        Z9, Z5, Z5
+	VCMPPS        $0x15, Z2, Z6, K1
+	VMOVAPS.Z     Z4, K1, Z4
 	VCMPPS        $0x15, Z2, Z7, K1
-	VMOVAPS.Z     Z6, K1, Z6
-	VMOVUPS       Z6, 64(DX)(CX*1)
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VADDPS        Y6, Y5, Y5
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z5, Z4, Z4
+	VMOVAPS.Z     Z5, K1, Z5
+	VMOVUPS       Z4, (DX)(CX*1)
+	VMOVUPS       Z5, 64(DX)(CX*1)
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPS        Y5, Y4, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z4, Z3, Z3
 	ADDQ          $0x00000080, CX
 	SUBQ          $0x00000020, BX
 	JGE           rowBlock
@@ -998,8 +1009,8 @@ rowBlock:
 rowRest:
 	ADDQ         $0x00000020, BX
 	JEQ          rowDone
-	VXORPS       Z5, Z5, Z5
-	VBROADCASTSS lowest<>+0(SB), Z6
+	VXORPS       Z4, Z4, Z4
+	VBROADCASTSS lowest<>+0(SB), Z5
 	CMPQ         BX, $0x00000000
 	JLE          computed
 	MOVQ         BX, SI
@@ -1009,33 +1020,33 @@ rowRest:
 	MOVQ         $0xffffffff, DI
 	BZHIQ        SI, DI, DI
 	KMOVW        DI, K1
-	VMOVAPS      Z6, Z7
-	VMOVUPS      (AX)(CX*1), K1, Z7
-	VSUBPS       Z0, Z7, Z8
-	VSUBPS       Z7, Z8, Z9
-	VSUBPS       Z9, Z8, Z10
-	VSUBPS       Z10, Z7, Z10
-	VADDPS       Z0, Z9, Z9
-	VSUBPS       Z9, Z10, Z10
-	VMOVAPS      Z1, Z9
-	VFMADD231PS  Z3, Z8, Z9
-	VSUBPS       Z1, Z9, Z11
-	VFMSUB231PS  Z3, Z8, Z11
-	VFMADD231PS  log2eLows<>+0(SB), Z8, Z11
-	VFMADD231PS  Z3, Z10, Z11
-	VMOVUPS      series0s<>+0(SB), Z7
-	VFMADD213PS  series1s<>+0(SB), Z11, Z7
-	VFMADD213PS  series2s<>+0(SB), Z11, Z7
-	VFMADD213PS  series3s<>+0(SB), Z11, Z7
-	VFMADD213PS  series4s<>+0(SB), Z11, Z7
-	VFMADD213PS  series5s<>+0(SB), Z11, Z7
-	VFMADD213PS  series6s<>+0(SB), Z11, Z7
-	VPSLLD       $0x17, Z9, Z9
-	VMULPS       Z9, Z7, Z7
-	VCMPPS       $0x15, Z2, Z8, K2
-	VMOVAPS.Z    Z7, K2, Z7
-	VMOVUPS      Z7, K1, (DX)(CX*1)
-	VADDPS       Z7, Z5, Z5
+	VMOVAPS      Z5, Z6
+	VMOVUPS      (AX)(CX*1), K1, Z6
+	VSUBPS       Z0, Z6, Z7
+	VSUBPS       Z6, Z7, Z8
+	VSUBPS       Z8, Z7, Z9
+	VSUBPS       Z9, Z6, Z9
+	VADDPS       Z0, Z8, Z8
+	VSUBPS       Z8, Z9, Z9
+	VMOVAPS      Z1, Z8
+	VFMADD231PS  log2es<>+0(SB), Z7, Z8
+	VSUBPS       Z1, Z8, Z10
+	VFMSUB231PS  log2es<>+0(SB), Z7, Z10
+	VFMADD231PS  log2eLows<>+0(SB), Z7, Z10
+	VFMADD231PS  log2es<>+0(SB), Z9, Z10
+	VMOVUPS      series0s<>+0(SB), Z6
+	VFMADD213PS  series1s<>+0(SB), Z10, Z6
+	VFMADD213PS  series2s<>+0(SB), Z10, Z6
+	VFMADD213PS  series3s<>+0(SB), Z10, Z6
+	VFMADD213PS  series4s<>+0(SB), Z10, Z6
+	VFMADD213PS  series5s<>+0(SB), Z10, Z6
+	VFMADD213PS  series6s<>+0(SB), Z10, Z6
+	VPSLLD       $0x17, Z8, Z8
+	VMULPS       Z8, Z6, Z6
+	VCMPPS       $0x15, Z2, Z7, K2
+	VMOVAPS.Z    Z6, K2, Z6
+	VMOVUPS      Z6, K1, (DX)(CX*1)
+	VADDPS       Z6, Z4, Z4
 	CMPQ         BX, $0x00000010
 	JLE          computed
 	SUBQ         $0x00000010, BX
@@ -1045,49 +1056,49 @@ rowRest:
 	MOVQ         $0xffffffff, SI
 	BZHIQ        BX, SI, SI
 	KMOVW        SI, K1
-	VMOVAPS      Z6, Z6
-	VMOVUPS      64(AX)(CX*1), K1, Z6
-	VSUBPS       Z0, Z6, Z7
-	VSUBPS       Z6, Z7, Z8
-	VSUBPS       Z8, Z7, Z9
-	VSUBPS       Z9, Z6, Z9
-	VADDPS       Z0, Z8, Z8
-	VSUBPS       Z8, Z9, Z9
+	VMOVAPS      Z5, Z5
+	VMOVUPS      64(AX)(CX*1), K1, Z5
+	VSUBPS       Z0, Z5, Z6
+	VSUBPS       Z5, Z6, Z7
+	VSUBPS       Z7, Z6, Z8
+	VSUBPS       Z8, Z5, Z8
+	VADDPS       Z0, Z7, Z7
+	VSUBPS       Z7, Z8, Z8
 	VMOVAPS      Z1, Z0
-	VFMADD231PS  Z3, Z7, Z0
+	VFMADD231PS  log2es<>+0(SB), Z6, Z0
 	VSUBPS       Z1, Z0, Z1
-	VFMSUB231PS  Z3, Z7, Z1
-	VFMADD231PS  log2eLows<>+0(SB), Z7, Z1
-	VFMADD231PS  Z3, Z9, Z1
-	VMOVUPS      series0s<>+0(SB), Z6
-	VFMADD213PS  series1s<>+0(SB), Z1, Z6
-	VFMADD213PS  series2s<>+0(SB), Z1, Z6
-	VFMADD213PS  series3s<>+0(SB), Z1, Z6
-	VFMADD213PS  series4s<>+0(SB), Z1, Z6
-	VFMADD213PS  series5s<>+0(SB), Z1, Z6
-	VFMADD213PS  series6s<>+0(SB), Z1, Z6
+	VFMSUB231PS  log2es<>+0(SB), Z6, Z1
+	VFMADD231PS  log2eLows<>+0(SB), Z6, Z1
+	VFMADD231PS  log2es<>+0(SB), Z8, Z1
+	VMOVUPS      series0s<>+0(SB), Z5
+	VFMADD213PS  series1s<>+0(SB), Z1, Z5
+	VFMADD213PS  series2s<>+0(SB), Z1, Z5
+	VFMADD213PS  series3s<>+0(SB), Z1, Z5
+	VFMADD213PS  series4s<>+0(SB), Z1, Z5
+	VFMADD213PS  series5s<>+0(SB), Z1, Z5
+	VFMADD213PS  series6s<>+0(SB), Z1, Z5
 	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z6, Z6
-	VCMPPS       $0x15, Z2, Z7, K2
-	VMOVAPS.Z    Z6, K2, Z6
-	VMOVUPS      Z6, K1, 64(DX)(CX*1)
-	VADDPS       Z6, Z5, Z5
+	VMULPS       Z0, Z5, Z5
+	VCMPPS       $0x15, Z2, Z6, K2
+	VMOVAPS.Z    Z5, K2, Z5
+	VMOVUPS      Z5, K1, 64(DX)(CX*1)
+	VADDPS       Z5, Z4, Z4
 
 computed:
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VCVTPS2PD     Y5, Z0
-	VADDPD        Z0, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        Z0, Z3, Z3
 
 rowDone:
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPD        X0, X3, X3
+	VPERMILPD     $0x01, X3, X0
+	VADDPD        X0, X3, X3
 	VZEROUPPER
-	MOVSD         X4, ret+64(FP)
+	MOVSD         X3, ret+64(FP)
 	RET
 
 // func expSumAVX512(x []float32, top float32, magic float32, cut float32) float64
@@ -1098,67 +1109,66 @@ TEXT ·expSumAVX512(SB), $0-48
 	VBROADCASTSS top+24(FP), Z0
 	VBROADCASTSS magic+28(FP), Z1
 	VBROADCASTSS cut+32(FP), Z2
-	VBROADCASTSS log2e<>+0(SB), Z3
-	VXORPS       Z4, Z4, Z4
+	VXORPS       Z3, Z3, Z3
 	MOVQ         CX, DX
 	XORQ         CX, CX
 	SUBQ         $0x00000020, DX
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS       (AX)(CX*1), Z5
-	VSUBPS        Z0, Z5, Z6
-	VSUBPS        Z5, Z6, Z7
-	VSUBPS        Z7, Z6, Z8
-	VSUBPS        Z8, Z5, Z8
-	VADDPS        Z0, Z7, Z7
-	VSUBPS        Z7, Z8, Z8
-	VMOVAPS       Z1, Z7
-	VFMADD231PS   Z3, Z6, Z7
-	VSUBPS        Z1, Z7, Z9
-	VFMSUB231PS   Z3, Z6, Z9
-	VFMADD231PS   log2eLows<>+0(SB), Z6, Z9
-	VFMADD231PS   Z3, Z8, Z9
-	VMOVUPS       series0s<>+0(SB), Z5
-	VFMADD213PS   series1s<>+0(SB), Z9, Z5
-	VFMADD213PS   series2s<>+0(SB), Z9, Z5
-	VFMADD213PS   series3s<>+0(SB), Z9, Z5
-	VFMADD213PS   series4s<>+0(SB), Z9, Z5
-	VFMADD213PS   series5s<>+0(SB), Z9, Z5
-	VFMADD213PS   series6s<>+0(SB), Z9, Z5
-	VPSLLD        $0x17, Z7, Z7
-	VMULPS        Z7, Z5, Z5
-	VCMPPS        $0x15, Z2, Z6, K1
-	VMOVAPS.Z     Z5, K1, Z5
-	VMOVUPS       64(AX)(CX*1), Z6
-	VSUBPS        Z0, Z6, Z7
-	VSUBPS        Z6, Z7, Z8
-	VSUBPS        Z8, Z7, Z9
-	VSUBPS        Z9, Z6, Z9
+	VMOVUPS       (AX)(CX*1), Z4
+	VMOVUPS       64(AX)(CX*1), Z5
+	VSUBPS        Z0, Z4, Z6
+	VSUBPS        Z0, Z5, Z7
+	VSUBPS        Z4, Z6, Z8
+	VSUBPS        Z5, Z7, Z9
+	VSUBPS        Z8, Z6, Z10
+	VSUBPS        Z9, Z7, Z11
+	VSUBPS        Z10, Z4, Z10
+	VSUBPS        Z11, Z5, Z11
 	VADDPS        Z0, Z8, Z8
-	VSUBPS        Z8, Z9, Z9
+	VADDPS        Z0, Z9, Z9
+	VSUBPS        Z8, Z10, Z10
+	VSUBPS        Z9, Z11, Z11
 	VMOVAPS       Z1, Z8
-	VFMADD231PS   Z3, Z7, Z8
-	VSUBPS        Z1, Z8, Z10
-	VFMSUB231PS   Z3, Z7, Z10
-	VFMADD231PS   log2eLows<>+0(SB), Z7, Z10
-	VFMADD231PS   Z3, Z9, Z10
-	VMOVUPS       series0s<>+0(SB), Z6
-	VFMADD213PS   series1s<>+0(SB), Z10, Z6
-	VFMADD213PS   series2s<>+0(SB), Z10, Z6
-	VFMADD213PS   series3s<>+0(SB), Z10, Z6
-	VFMADD213PS   series4s<>+0(SB), Z10, Z6
-	VFMADD213PS   series5s<>+0(SB), Z10, Z6
-	VFMADD213PS   series6s<>+0(SB), Z10, Z6
+	VMOVAPS       Z1, Z9
+	VFMADD231PS   log2es<>+0(SB), Z6, Z8
+	VFMADD231PS   log2es<>+0(SB), Z7, Z9
+	VSUBPS        Z1, Z8, Z12
+	VSUBPS        Z1, Z9, Z13
+	VFMSUB231PS   log2es<>+0(SB), Z6, Z12
+	VFMSUB231PS   log2es<>+0(SB), Z7, Z13
+	VFMADD231PS   log2eLows<>+0(SB), Z6, Z12
+	VFMADD231PS   log2eLows<>+0(SB), Z7, Z13
+	VFMADD231PS   log2es<>+0(SB), Z10, Z12
+	VFMADD231PS   log2es<>+0(SB), Z11, Z13
+	VMOVUPS       series0s<>+0(SB), Z4
+	VMOVUPS       series0s<>+0(SB), Z5
+	VFMADD213PS   series1s<>+0(SB), Z12, Z4
+	VFMADD213PS   series1s<>+0(SB), Z13, Z5
+	VFMADD213PS   series2s<>+0(SB), Z12, Z4
+	VFMADD213PS   series2s<>+0(SB), Z13, Z5
+	VFMADD213PS   series3s<>+0(SB), Z12, Z4
+	VFMADD213PS   series3s<>+0(SB), Z13, Z5
+	VFMADD213PS   series4s<>+0(SB), Z12, Z4
+	VFMADD213PS   series4s<>+0(SB), Z13, Z5
+	VFMADD213PS   series5s<>+0(SB), Z12, Z4
+	VFMADD213PS   series5s<>+0(SB), Z13, Z5
+	VFMADD213PS   series6s<>+0(SB), Z12, Z4
+	VFMADD213PS   series6s<>+0(SB), Z13, Z5
 	VPSLLD        $0x17, Z8, Z8
-	VMULPS        Z8, Z6, Z6
+	VPSLLD        $0x17, Z9, Z9
+	VMULPS        Z8, Z4, Z4
+	VMULPS        Z9, Z5, Z5
+	VCMPPS        $0x15, Z2, Z6, K1
+	VMOVAPS.Z     Z4, K1, Z4
 	VCMPPS        $0x15, Z2, Z7, K1
-	VMOVAPS.Z     Z6, K1, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VADDPS        Y6, Y5, Y5
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z5, Z4, Z4
+	VMOVAPS.Z     Z5, K1, Z5
+	VADDPS        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPS        Y5, Y4, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z4, Z3, Z3
 	ADDQ          $0x00000080, CX
 	SUBQ          $0x00000020, DX
 	JGE           rowBlock
@@ -1166,8 +1176,8 @@ rowBlock:
 rowRest:
 	ADDQ         $0x00000020, DX
 	JEQ          rowDone
-	VXORPS       Z5, Z5, Z5
-	VBROADCASTSS lowest<>+0(SB), Z6
+	VXORPS       Z4, Z4, Z4
+	VBROADCASTSS lowest<>+0(SB), Z5
 	CMPQ         DX, $0x00000000
 	JLE          computed
 	MOVQ         DX, BX
@@ -1177,32 +1187,32 @@ rowRest:
 	MOVQ         $0xffffffff, SI
 	BZHIQ        BX, SI, SI
 	KMOVW        SI, K1
-	VMOVAPS      Z6, Z7
-	VMOVUPS      (AX)(CX*1), K1, Z7
-	VSUBPS       Z0, Z7, Z8
-	VSUBPS       Z7, Z8, Z9
-	VSUBPS       Z9, Z8, Z10
-	VSUBPS       Z10, Z7, Z10
-	VADDPS       Z0, Z9, Z9
-	VSUBPS       Z9, Z10, Z10
-	VMOVAPS      Z1, Z9
-	VFMADD231PS  Z3, Z8, Z9
-	VSUBPS       Z1, Z9, Z11
-	VFMSUB231PS  Z3, Z8, Z11
-	VFMADD231PS  log2eLows<>+0(SB), Z8, Z11
-	VFMADD231PS  Z3, Z10, Z11
-	VMOVUPS      series0s<>+0(SB), Z7
-	VFMADD213PS  series1s<>+0(SB), Z11, Z7
-	VFMADD213PS  series2s<>+0(SB), Z11, Z7
-	VFMADD213PS  series3s<>+0(SB), Z11, Z7
-	VFMADD213PS  series4s<>+0(SB), Z11, Z7
-	VFMADD213PS  series5s<>+0(SB), Z11, Z7
-	VFMADD213PS  series6s<>+0(SB), Z11, Z7
-	VPSLLD       $0x17, Z9, Z9
-	VMULPS       Z9, Z7, Z7
-	VCMPPS       $0x15, Z2, Z8, K1
-	VMOVAPS.Z    Z7, K1, Z7
-	VADDPS       Z7, Z5, Z5
+	VMOVAPS      Z5, Z6
+	VMOVUPS      (AX)(CX*1), K1, Z6
+	VSUBPS       Z0, Z6, Z7
+	VSUBPS       Z6, Z7, Z8
+	VSUBPS       Z8, Z7, Z9
+	VSUBPS       Z9, Z6, Z9
+	VADDPS       Z0, Z8, Z8
+	VSUBPS       Z8, Z9, Z9
+	VMOVAPS      Z1, Z8
+	VFMADD231PS  log2es<>+0(SB), Z7, Z8
+	VSUBPS       Z1, Z8, Z10
+	VFMSUB231PS  log2es<>+0(SB), Z7, Z10
+	VFMADD231PS  log2eLows<>+0(SB), Z7, Z10
+	VFMADD231PS  log2es<>+0(SB), Z9, Z10
+	VMOVUPS      series0s<>+0(SB), Z6
+	VFMADD213PS  series1s<>+0(SB), Z10, Z6
+	VFMADD213PS  series2s<>+0(SB), Z10, Z6
+	VFMADD213PS  series3s<>+0(SB), Z10, Z6
+	VFMADD213PS  series4s<>+0(SB), Z10, Z6
+	VFMADD213PS  series5s<>+0(SB), Z10, Z6
+	VFMADD213PS  series6s<>+0(SB), Z10, Z6
+	VPSLLD       $0x17, Z8, Z8
+	VMULPS       Z8, Z6, Z6
+	VCMPPS       $0x15, Z2, Z7, K1
+	VMOVAPS.Z    Z6, K1, Z6
+	VADDPS       Z6, Z4, Z4
 	CMPQ         DX, $0x00000010
 	JLE          computed
 	SUBQ         $0x00000010, DX
@@ -1212,48 +1222,48 @@ rowRest:
 	MOVQ         $0xffffffff, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
-	VMOVAPS      Z6, Z6
-	VMOVUPS      64(AX)(CX*1), K1, Z6
-	VSUBPS       Z0, Z6, Z7
-	VSUBPS       Z6, Z7, Z8
-	VSUBPS       Z8, Z7, Z9
-	VSUBPS       Z9, Z6, Z9
-	VADDPS       Z0, Z8, Z8
-	VSUBPS       Z8, Z9, Z9
+	VMOVAPS      Z5, Z5
+	VMOVUPS      64(AX)(CX*1), K1, Z5
+	VSUBPS       Z0, Z5, Z6
+	VSUBPS       Z5, Z6, Z7
+	VSUBPS       Z7, Z6, Z8
+	VSUBPS       Z8, Z5, Z8
+	VADDPS       Z0, Z7, Z7
+	VSUBPS       Z7, Z8, Z8
 	VMOVAPS      Z1, Z0
-	VFMADD231PS  Z3, Z7, Z0
+	VFMADD231PS  log2es<>+0(SB), Z6, Z0
 	VSUBPS       Z1, Z0, Z1
-	VFMSUB231PS  Z3, Z7, Z1
-	VFMADD231PS  log2eLows<>+0(SB), Z7, Z1
-	VFMADD231PS  Z3, Z9, Z1
-	VMOVUPS      series0s<>+0(SB), Z6
-	VFMADD213PS  series1s<>+0(SB), Z1, Z6
-	VFMADD213PS  series2s<>+0(SB), Z1, Z6
-	VFMADD213PS  series3s<>+0(SB), Z1, Z6
-	VFMADD213PS  series4s<>+0(SB), Z1, Z6
-	VFMADD213PS  series5s<>+0(SB), Z1, Z6
-	VFMADD213PS  series6s<>+0(SB), Z1, Z6
+	VFMSUB231PS  log2es<>+0(SB), Z6, Z1
+	VFMADD231PS  log2eLows<>+0(SB), Z6, Z1
+	VFMADD231PS  log2es<>+0(SB), Z8, Z1
+	VMOVUPS      series0s<>+0(SB), Z5
+	VFMADD213PS  series1s<>+0(SB), Z1, Z5
+	VFMADD213PS  series2s<>+0(SB), Z1, Z5
+	VFMADD213PS  series3s<>+0(SB), Z1, Z5
+	VFMADD213PS  series4s<>+0(SB), Z1, Z5
+	VFMADD213PS  series5s<>+0(SB), Z1, Z5
+	VFMADD213PS  series6s<>+0(SB), Z1, Z5
 	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z6, Z6
-	VCMPPS       $0x15, Z2, Z7, K1
-	VMOVAPS.Z    Z6, K1, Z6
-	VADDPS       Z6, Z5, Z5
+	VMULPS       Z0, Z5, Z5
+	VCMPPS       $0x15, Z2, Z6, K1
+	VMOVAPS.Z    Z5, K1, Z5
+	VADDPS       Z5, Z4, Z4
 
 computed:
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VCVTPS2PD     Y5, Z0
-	VADDPD        Z0, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VCVTPS2PD     Y4, Z0
+	VADDPD        Z0, Z3, Z3
 
 rowDone:
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPD        X0, X3, X3
+	VPERMILPD     $0x01, X3, X0
+	VADDPD        X0, X3, X3
 	VZEROUPPER
-	MOVSD         X4, ret+40(FP)
+	MOVSD         X3, ret+40(FP)
 	RET
 
 // func expColumnsAVX512(dst []float32, acc []float64, x []float32, top []float32, magic float32, cut float32)
@@ -1266,46 +1276,45 @@ TEXT ·expColumnsAVX512(SB), $0-104
 	MOVQ         x_len+56(FP), SI
 	VBROADCASTSS magic+96(FP), Z0
 	VBROADCASTSS cut+100(FP), Z1
-	VBROADCASTSS log2e<>+0(SB), Z2
 	MOVQ         SI, DI
 	XORQ         SI, SI
 	SUBQ         $0x00000010, DI
 	JLT          columnsRest
 
 columnsBlock:
-	VMOVUPS       (DX)(SI*1), Z3
-	VMOVUPS       (BX)(SI*1), Z4
-	VSUBPS        Z4, Z3, Z5
-	VSUBPS        Z3, Z5, Z6
-	VSUBPS        Z6, Z5, Z7
-	VSUBPS        Z7, Z3, Z7
-	VADDPS        Z4, Z6, Z6
-	VSUBPS        Z6, Z7, Z7
-	VMOVAPS       Z0, Z4
-	VFMADD231PS   Z2, Z5, Z4
-	VSUBPS        Z0, Z4, Z6
-	VFMSUB231PS   Z2, Z5, Z6
-	VFMADD231PS   log2eLows<>+0(SB), Z5, Z6
-	VFMADD231PS   Z2, Z7, Z6
-	VMOVUPS       series0s<>+0(SB), Z3
-	VFMADD213PS   series1s<>+0(SB), Z6, Z3
-	VFMADD213PS   series2s<>+0(SB), Z6, Z3
-	VFMADD213PS   series3s<>+0(SB), Z6, Z3
-	VFMADD213PS   series4s<>+0(SB), Z6, Z3
-	VFMADD213PS   series5s<>+0(SB), Z6, Z3
-	VFMADD213PS   series6s<>+0(SB), Z6, Z3
-	VPSLLD        $0x17, Z4, Z4
-	VMULPS        Z4, Z3, Z3
-	VCMPPS        $0x15, Z1, Z5, K1
-	VMOVAPS.Z     Z3, K1, Z3
-	VMOVUPS       Z3, (AX)(SI*1)
-	VCVTPS2PD     Y3, Z4
-	VADDPD        (CX)(SI*2), Z4, Z4
-	VMOVUPD       Z4, (CX)(SI*2)
-	VEXTRACTF64X4 $0x01, Z3, Y3
-	VCVTPS2PD     Y3, Z3
-	VADDPD        64(CX)(SI*2), Z3, Z3
-	VMOVUPD       Z3, 64(CX)(SI*2)
+	VMOVUPS       (DX)(SI*1), Z2
+	VMOVUPS       (BX)(SI*1), Z3
+	VSUBPS        Z3, Z2, Z4
+	VSUBPS        Z2, Z4, Z5
+	VSUBPS        Z5, Z4, Z6
+	VSUBPS        Z6, Z2, Z6
+	VADDPS        Z3, Z5, Z5
+	VSUBPS        Z5, Z6, Z6
+	VMOVAPS       Z0, Z3
+	VFMADD231PS   log2es<>+0(SB), Z4, Z3
+	VSUBPS        Z0, Z3, Z5
+	VFMSUB231PS   log2es<>+0(SB), Z4, Z5
+	VFMADD231PS   log2eLows<>+0(SB), Z4, Z5
+	VFMADD231PS   log2es<>+0(SB), Z6, Z5
+	VMOVUPS       series0s<>+0(SB), Z2
+	VFMADD213PS   series1s<>+0(SB), Z5, Z2
+	VFMADD213PS   series2s<>+0(SB), Z5, Z2
+	VFMADD213PS   series3s<>+0(SB), Z5, Z2
+	VFMADD213PS   series4s<>+0(SB), Z5, Z2
+	VFMADD213PS   series5s<>+0(SB), Z5, Z2
+	VFMADD213PS   series6s<>+0(SB), Z5, Z2
+	VPSLLD        $0x17, Z3, Z3
+	VMULPS        Z3, Z2, Z2
+	VCMPPS        $0x15, Z1, Z4, K1
+	VMOVAPS.Z     Z2, K1, Z2
+	VMOVUPS       Z2, (AX)(SI*1)
+	VCVTPS2PD     Y2, Z3
+	VADDPD        (CX)(SI*2), Z3, Z3
+	VMOVUPD       Z3, (CX)(SI*2)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VADDPD        64(CX)(SI*2), Z2, Z2
+	VMOVUPD       Z2, 64(CX)(SI*2)
 	ADDQ          $0x00000040, SI
 	SUBQ          $0x00000010, DI
 	JGE           columnsBlock
@@ -1316,42 +1325,42 @@ columnsRest:
 	MOVQ          $0xffffffff, R8
 	BZHIQ         DI, R8, R8
 	KMOVW         R8, K1
-	VMOVUPS.Z     (DX)(SI*1), K1, Z3
-	VMOVUPS.Z     (BX)(SI*1), K1, Z4
-	VSUBPS        Z4, Z3, Z5
-	VSUBPS        Z3, Z5, Z6
-	VSUBPS        Z6, Z5, Z7
-	VSUBPS        Z7, Z3, Z7
-	VADDPS        Z4, Z6, Z6
-	VSUBPS        Z6, Z7, Z7
-	VMOVAPS       Z0, Z4
-	VFMADD231PS   Z2, Z5, Z4
-	VSUBPS        Z0, Z4, Z0
-	VFMSUB231PS   Z2, Z5, Z0
-	VFMADD231PS   log2eLows<>+0(SB), Z5, Z0
-	VFMADD231PS   Z2, Z7, Z0
-	VMOVUPS       series0s<>+0(SB), Z3
-	VFMADD213PS   series1s<>+0(SB), Z0, Z3
-	VFMADD213PS   series2s<>+0(SB), Z0, Z3
-	VFMADD213PS   series3s<>+0(SB), Z0, Z3
-	VFMADD213PS   series4s<>+0(SB), Z0, Z3
-	VFMADD213PS   series5s<>+0(SB), Z0, Z3
-	VFMADD213PS   series6s<>+0(SB), Z0, Z3
-	VPSLLD        $0x17, Z4, Z4
-	VMULPS        Z4, Z3, Z3
-	VCMPPS        $0x15, Z1, Z5, K2
-	VMOVAPS.Z     Z3, K2, Z3
-	VMOVUPS       Z3, K1, (AX)(SI*1)
+	VMOVUPS.Z     (DX)(SI*1), K1, Z2
+	VMOVUPS.Z     (BX)(SI*1), K1, Z3
+	VSUBPS        Z3, Z2, Z4
+	VSUBPS        Z2, Z4, Z5
+	VSUBPS        Z5, Z4, Z6
+	VSUBPS        Z6, Z2, Z6
+	VADDPS        Z3, Z5, Z5
+	VSUBPS        Z5, Z6, Z6
+	VMOVAPS       Z0, Z3
+	VFMADD231PS   log2es<>+0(SB), Z4, Z3
+	VSUBPS        Z0, Z3, Z0
+	VFMSUB231PS   log2es<>+0(SB), Z4, Z0
+	VFMADD231PS   log2eLows<>+0(SB), Z4, Z0
+	VFMADD231PS   log2es<>+0(SB), Z6, Z0
+	VMOVUPS       series0s<>+0(SB), Z2
+	VFMADD213PS   series1s<>+0(SB), Z0, Z2
+	VFMADD213PS   series2s<>+0(SB), Z0, Z2
+	VFMADD213PS   series3s<>+0(SB), Z0, Z2
+	VFMADD213PS   series4s<>+0(SB), Z0, Z2
+	VFMADD213PS   series5s<>+0(SB), Z0, Z2
+	VFMADD213PS   series6s<>+0(SB), Z0, Z2
+	VPSLLD        $0x17, Z3, Z3
+	VMULPS        Z3, Z2, Z2
+	VCMPPS        $0x15, Z1, Z4, K2
+	VMOVAPS.Z     Z2, K2, Z2
+	VMOVUPS       Z2, K1, (AX)(SI*1)
 	MOVQ          $0xffffffff, AX
 	BZHIQ         DI, AX, AX
 	KMOVW         AX, K1
 	SHRQ          $0x08, AX
 	KMOVW         AX, K2
-	VCVTPS2PD     Y3, Z0
+	VCVTPS2PD     Y2, Z0
 	VMOVUPD.Z     (CX)(SI*2), K1, Z1
 	VADDPD        Z0, Z1, Z1
 	VMOVUPD       Z1, K1, (CX)(SI*2)
-	VEXTRACTF64X4 $0x01, Z3, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y0
 	VCVTPS2PD     Y0, Z0
 	VMOVUPD.Z     64(CX)(SI*2), K2, Z1
 	VADDPD        Z0, Z1, Z1

@@ -157,12 +157,16 @@ func exps(l *lanes.Level) {
 		l.JLE(LabelRef("hidden"))
 		l.Loop("row", w.n, rowLanes, at,
 			func() {
-				for i, a := range acc {
-					v := l.Vec()
-					l.VMOVUPS(lanes.At(w.x, at, i*l.Lanes()), v)
-					e.Near(v, t)
-					l.VMOVUPS(v, lanes.At(w.x, at, i*l.Lanes()))
-					l.VADDPS(v, a, a)
+				for i := 0; i < len(acc); i += 2 {
+					pair := l.Vecs(2)
+					for j, v := range pair {
+						l.VMOVUPS(lanes.At(w.x, at, (i+j)*l.Lanes()), v)
+					}
+					e.Near(t, pair...)
+					for j, v := range pair {
+						l.VMOVUPS(v, lanes.At(w.x, at, (i+j)*l.Lanes()))
+						l.VADDPS(v, acc[i+j], acc[i+j])
+					}
 				}
 			},
 			func(left reg.GPVirtual) {
@@ -170,7 +174,7 @@ func exps(l *lanes.Level) {
 				for i, m := range masks {
 					v := l.Vec()
 					l.VMOVUPS(lanes.At(w.x, at, i*l.Lanes()), v)
-					e.Near(v, t)
+					e.Near(t, v)
 					if l.Wide {
 						l.VMOVAPS_Z(v, m.K(), v)
 					} else {

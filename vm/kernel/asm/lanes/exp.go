@@ -19,8 +19,7 @@ var expSeries = []float64{0.000155946770151, 0.00134066438475, 0.00961769297614,
 type Exp struct {
 	*Level
 	magic, cut reg.VecVirtual
-	log2       reg.VecVirtual
-	low        Mem
+	log2, low  Mem
 	series     []Mem
 }
 
@@ -33,7 +32,7 @@ const Cut = 0xc2aeac4f
 func NewExp(l *Level, magic, cut reg.VecVirtual) *Exp {
 	e := &Exp{Level: l, magic: magic, cut: cut}
 	high := float32(math.Log2E)
-	e.log2 = l.F32("log2e", math.Float32bits(high))
+	e.log2 = l.Wide32("log2e", math.Float32bits(high))
 	e.low = l.Wide32("log2eLow", math.Float32bits(float32(math.Log2E-float64(high))))
 	for i, c := range expSeries {
 		e.series = append(e.series, l.Wide32(Label("series", i), math.Float32bits(float32(c))))
@@ -41,49 +40,59 @@ func NewExp(l *Level, magic, cut reg.VecVirtual) *Exp {
 	return e
 }
 
-// Of puts exp(x - top) into x. What the subtraction loses is kept (Knuth's sum of
+// Of puts exp(x - top) into each x. What the subtraction loses is kept (Knuth's sum of
 // two), and so is what the constant has beyond its last bit: the error does not grow
-// with the distance.
-func (e *Exp) Of(x, top reg.VecVirtual) {
-	d, b, lost := e.Vec(), e.Vec(), e.Vec()
-	e.VSUBPS(top, x, d)
-	e.VSUBPS(x, d, b)
-	e.VSUBPS(b, d, lost)
-	e.VSUBPS(lost, x, lost)
-	e.VADDPS(top, b, b)
-	e.VSUBPS(b, lost, lost)
+// with the distance. Several vectors go side by side, since a processor looks only some
+// instructions ahead and the chain of one is long.
+func (e *Exp) Of(top reg.VecVirtual, xs ...reg.VecVirtual) {
+	n := len(xs)
+	d, b, lost := e.Vecs(n), e.Vecs(n), e.Vecs(n)
+	each(n, func(i int) { e.VSUBPS(top, xs[i], d[i]) })
+	each(n, func(i int) { e.VSUBPS(xs[i], d[i], b[i]) })
+	each(n, func(i int) { e.VSUBPS(b[i], d[i], lost[i]) })
+	each(n, func(i int) { e.VSUBPS(lost[i], xs[i], lost[i]) })
+	each(n, func(i int) { e.VADDPS(top, b[i], b[i]) })
+	each(n, func(i int) { e.VSUBPS(b[i], lost[i], lost[i]) })
 	t, f := e.split(d)
-	e.VFMADD231PS(e.low, d, f)
-	e.VFMADD231PS(e.log2, lost, f)
-	e.join(x, d, t, f)
+	each(n, func(i int) { e.VFMADD231PS(e.low, d[i], f[i]) })
+	each(n, func(i int) { e.VFMADD231PS(e.log2, lost[i], f[i]) })
+	e.join(xs, d, t, f)
 }
 
-// Near puts exp(x - top) into x with an error that grows with the distance, as that of
-// the difference does: 1e-7 of the result for each unit.
-func (e *Exp) Near(x, top reg.VecVirtual) {
-	d := e.Vec()
-	e.VSUBPS(top, x, d)
+// Near is Of with an error that grows with the distance, as that of the difference
+// does: 1e-7 of the result for each unit.
+func (e *Exp) Near(top reg.VecVirtual, xs ...reg.VecVirtual) {
+	d := e.Vecs(len(xs))
+	each(len(xs), func(i int) { e.VSUBPS(top, xs[i], d[i]) })
 	t, f := e.split(d)
-	e.join(x, d, t, f)
+	e.join(xs, d, t, f)
+}
+
+func each(n int, f func(i int)) {
+	for i := range n {
+		f(i)
+	}
 }
 
 // split makes of d*log2(e) an integer in the low bits of t, and the rest.
-func (e *Exp) split(d reg.VecVirtual) (t, f reg.VecVirtual) {
-	t, f = e.Vec(), e.Vec()
-	e.Move(e.magic, t)
-	e.VFMADD231PS(e.log2, d, t)
-	e.VSUBPS(e.magic, t, f)
-	e.VFMSUB231PS(e.log2, d, f)
+func (e *Exp) split(d []reg.VecVirtual) (t, f []reg.VecVirtual) {
+	n := len(d)
+	t, f = e.Vecs(n), e.Vecs(n)
+	each(n, func(i int) { e.Move(e.magic, t[i]) })
+	each(n, func(i int) { e.VFMADD231PS(e.log2, d[i], t[i]) })
+	each(n, func(i int) { e.VSUBPS(e.magic, t[i], f[i]) })
+	each(n, func(i int) { e.VFMSUB231PS(e.log2, d[i], f[i]) })
 	return t, f
 }
 
 // join makes the power of two of t and f.
-func (e *Exp) join(p, d, t, f reg.VecVirtual) {
-	e.VMOVUPS(e.series[0], p)
+func (e *Exp) join(p, d, t, f []reg.VecVirtual) {
+	n := len(p)
+	each(n, func(i int) { e.VMOVUPS(e.series[0], p[i]) })
 	for _, c := range e.series[1:] {
-		e.VFMADD213PS(c, f, p)
+		each(n, func(i int) { e.VFMADD213PS(c, f[i], p[i]) })
 	}
-	e.VPSLLD(U8(23), t, t)
-	e.VMULPS(t, p, p)
-	e.Keep(NotLess, d, e.cut, p)
+	each(n, func(i int) { e.VPSLLD(U8(23), t[i], t[i]) })
+	each(n, func(i int) { e.VMULPS(t[i], p[i], p[i]) })
+	each(n, func(i int) { e.Keep(NotLess, d[i], e.cut, p[i]) })
 }

@@ -53,16 +53,17 @@ func expRow(l *lanes.Level, keep bool) {
 	block := func(get func(i int, v reg.VecVirtual), put func(i int, v reg.VecVirtual)) {
 		parts := l.Vecs(count / 2)
 		for j := range parts {
-			for i, v := range []reg.VecVirtual{parts[j], l.Vec()} {
+			pair := []reg.VecVirtual{parts[j], l.Vec()}
+			for i, v := range pair {
 				get(j+i*count/2, v)
-				e.Of(v, top)
+			}
+			e.Of(top, pair...)
+			for i, v := range pair {
 				if keep {
 					put(j+i*count/2, v)
 				}
-				if i == 1 {
-					l.VADDPS(v, parts[j], parts[j])
-				}
 			}
+			l.VADDPS(pair[1], parts[j], parts[j])
 		}
 		add(parts)
 	}
@@ -101,7 +102,7 @@ func restOfRow(l *lanes.Level, e *lanes.Exp, x, dst, at, left reg.GPVirtual, top
 		m := l.Masks(n, 1, false)[0]
 		v := l.Vec()
 		l.LoadMasked(m, lanes.At(x, at, i*l.Lanes()), low, v)
-		e.Of(v, top)
+		e.Of(top, v)
 		if keep {
 			l.StoreMasked(m, v, lanes.At(dst, at, i*l.Lanes()))
 		}
@@ -139,7 +140,7 @@ func expColumns(l *lanes.Level) {
 		func() {
 			l.VMOVUPS(lanes.At(x, at, 0), v)
 			l.VMOVUPS(lanes.At(tops, at, 0), top)
-			e.Of(v, top)
+			e.Of(top, v)
 			l.VMOVUPS(v, lanes.At(dst, at, 0))
 			halves(func(i int, w reg.VecVirtual) {
 				l.VADDPD(sum(i), w, w)
@@ -150,7 +151,7 @@ func expColumns(l *lanes.Level) {
 			m := l.Masks(left, 1, false)[0]
 			l.LoadMasked(m, lanes.At(x, at, 0), nil, v)
 			l.LoadMasked(m, lanes.At(tops, at, 0), nil, top)
-			e.Of(v, top)
+			e.Of(top, v)
 			l.StoreMasked(m, v, lanes.At(dst, at, 0))
 			masks := l.Masks64Pair(left)
 			halves(func(i int, w reg.VecVirtual) {
