@@ -78,8 +78,10 @@ func (c *Copy) Pace() int { return max(1, paceBytes/c.itemBytes) }
 
 const paceBytes = 1 << 20
 
-// Items is Run for the items from first to before end, of which there are as many
-// as the copy has rounds and chunks.
+// Count is how many items the copy has, the pieces of work that parts share.
+func (c *Copy) Count() int { return c.items }
+
+// Items is Run for the items from first to before end.
 func (c *Copy) Items(dst, src []byte, first, end int) {
 	if first >= end {
 		return
