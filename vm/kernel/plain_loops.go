@@ -227,7 +227,26 @@ func floatCasts[A float64 | float32]() map[tensor.DType]plainLoop {
 	}
 }
 
+// clampLoop is saturateLoop for integers whose bounds floats of eight bytes hold
+// exactly: without jumps that depend on the values, but for NaN.
+func clampLoop[A float64 | float32, B anyInt](lo, hi B) plainLoop {
+	low, high := float64(lo), float64(hi)
+	return func(d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
+		to, a := elements[B](d, n), elements[A](in[0], n)
+		for i := range to {
+			v := float64(a[i])
+			if v != v {
+				v = 0
+			}
+			to[i] = B(int64(min(max(v, low), high)))
+		}
+	}
+}
+
 func saturateFor[A float64 | float32, B anyInt](d tensor.DType) plainLoop {
+	if d.Size() <= 4 {
+		return clampLoop[A](B(tensor.MinInt(d)), B(tensor.MaxInt(d)))
+	}
 	return saturateLoop[A](B(tensor.MinInt(d)), B(tensor.MaxInt(d)))
 }
 
