@@ -49,9 +49,7 @@ type compiler struct {
 	acc    Value // what the accumulator holds, or -1
 	last   int   // the last node that reads a view
 	late   []int // results that are saved when all operands have been read
-	code   []vec.Inst
-	saves  []int // the instructions that save a result
-	turns  [vec.Codes]int
+	code   []instr
 }
 
 // Compile makes the program. The error says what is wrong with the builder's calls, or
@@ -69,7 +67,8 @@ func (b *Builder) Compile() (*Program, error) {
 		}
 	}
 	c.finish()
-	p := &Program{level: b.level, code: c.code, inputs: len(b.inputs), consts: blocks, temps: c.temps, instrs: len(c.code) - 1}
+	c.pair()
+	p := &Program{level: b.level, code: c.link(false), inputs: len(b.inputs), consts: blocks, temps: c.temps, instrs: len(c.code) - 1}
 	p.elems = append(p.elems, b.inputs...)
 	for _, r := range b.results {
 		p.elems = append(p.elems, r.elem)
@@ -78,7 +77,9 @@ func (b *Builder) Compile() (*Program, error) {
 	if p.entries > vec.MaxOperands {
 		return nil, fmt.Errorf("%d operands, constants and values are more than the %d of one program", p.entries, vec.MaxOperands)
 	}
-	p.stream = c.streaming()
+	if c.streams() {
+		p.stream = c.link(true)
+	}
 	return p, nil
 }
 
@@ -129,8 +130,7 @@ func (c *compiler) place(v Value) (int, bool) {
 }
 
 func (c *compiler) emit(code vec.Code, a, b int) {
-	c.code = append(c.code, vec.NewInst(c.level, code, a, b, c.turns[code]))
-	c.turns[code]++
+	c.code = append(c.code, instr{code: code, a: a, b: b})
 }
 
 // leave puts the accumulator's value aside if somebody reads it later and it is
@@ -260,8 +260,8 @@ func (c *compiler) results(v Value, now bool) {
 // result saves the accumulator as a result.
 func (c *compiler) result(i int) {
 	r := c.b.results[i]
-	c.saves = append(c.saves, len(c.code))
 	c.emit(elems[r.elem].save, c.viewAt(len(c.b.inputs)+i), 0)
+	c.code[len(c.code)-1].result = true
 	c.uses[r.value]--
 	c.release(r.value)
 }
@@ -287,18 +287,4 @@ func (c *compiler) finish() {
 		c.result(i)
 	}
 	c.emit(vec.End, 0, 0)
-}
-
-// streaming is the program with results that go around the caches.
-func (c *compiler) streaming() []vec.Inst {
-	for _, r := range c.b.results {
-		if r.elem.Size() != 4 {
-			return nil
-		}
-	}
-	stream := append([]vec.Inst{}, c.code...)
-	for _, at := range c.saves {
-		stream[at] = stream[at].As(c.level, vec.Stream)
-	}
-	return stream
 }

@@ -334,6 +334,390 @@ func avx2GreaterInt()
 // avx2GreaterEqualInt is the code GreaterEqualInt.
 func avx2GreaterEqualInt()
 
+// avx2AddAdd is the code AddAdd.
+func avx2AddAdd()
+
+// avx2AddAdd1 is the code AddAdd.
+func avx2AddAdd1()
+
+// avx2AddAddOne is the code AddAddOne.
+func avx2AddAddOne()
+
+// avx2AddAddOne1 is the code AddAddOne.
+func avx2AddAddOne1()
+
+// avx2AddSub is the code AddSub.
+func avx2AddSub()
+
+// avx2AddSub1 is the code AddSub.
+func avx2AddSub1()
+
+// avx2AddSubOne is the code AddSubOne.
+func avx2AddSubOne()
+
+// avx2AddSubOne1 is the code AddSubOne.
+func avx2AddSubOne1()
+
+// avx2AddSubFrom is the code AddSubFrom.
+func avx2AddSubFrom()
+
+// avx2AddSubFrom1 is the code AddSubFrom.
+func avx2AddSubFrom1()
+
+// avx2AddSubFromOne is the code AddSubFromOne.
+func avx2AddSubFromOne()
+
+// avx2AddSubFromOne1 is the code AddSubFromOne.
+func avx2AddSubFromOne1()
+
+// avx2AddMul is the code AddMul.
+func avx2AddMul()
+
+// avx2AddMul1 is the code AddMul.
+func avx2AddMul1()
+
+// avx2AddMulOne is the code AddMulOne.
+func avx2AddMulOne()
+
+// avx2AddMulOne1 is the code AddMulOne.
+func avx2AddMulOne1()
+
+// avx2AddRelu is the code AddRelu.
+func avx2AddRelu()
+
+// avx2AddRelu1 is the code AddRelu.
+func avx2AddRelu1()
+
+// avx2AddReluOne is the code AddReluOne.
+func avx2AddReluOne()
+
+// avx2AddReluOne1 is the code AddReluOne.
+func avx2AddReluOne1()
+
+// avx2ReluAdd is the code ReluAdd.
+func avx2ReluAdd()
+
+// avx2ReluAdd1 is the code ReluAdd.
+func avx2ReluAdd1()
+
+// avx2ReluAddOne is the code ReluAddOne.
+func avx2ReluAddOne()
+
+// avx2ReluAddOne1 is the code ReluAddOne.
+func avx2ReluAddOne1()
+
+// avx2AddNeg is the code AddNeg.
+func avx2AddNeg()
+
+// avx2AddNeg1 is the code AddNeg.
+func avx2AddNeg1()
+
+// avx2AddNegOne is the code AddNegOne.
+func avx2AddNegOne()
+
+// avx2AddNegOne1 is the code AddNegOne.
+func avx2AddNegOne1()
+
+// avx2NegAdd is the code NegAdd.
+func avx2NegAdd()
+
+// avx2NegAdd1 is the code NegAdd.
+func avx2NegAdd1()
+
+// avx2NegAddOne is the code NegAddOne.
+func avx2NegAddOne()
+
+// avx2NegAddOne1 is the code NegAddOne.
+func avx2NegAddOne1()
+
+// avx2SubAdd is the code SubAdd.
+func avx2SubAdd()
+
+// avx2SubAdd1 is the code SubAdd.
+func avx2SubAdd1()
+
+// avx2SubAddOne is the code SubAddOne.
+func avx2SubAddOne()
+
+// avx2SubAddOne1 is the code SubAddOne.
+func avx2SubAddOne1()
+
+// avx2SubSub is the code SubSub.
+func avx2SubSub()
+
+// avx2SubSub1 is the code SubSub.
+func avx2SubSub1()
+
+// avx2SubSubOne is the code SubSubOne.
+func avx2SubSubOne()
+
+// avx2SubSubOne1 is the code SubSubOne.
+func avx2SubSubOne1()
+
+// avx2SubSubFrom is the code SubSubFrom.
+func avx2SubSubFrom()
+
+// avx2SubSubFrom1 is the code SubSubFrom.
+func avx2SubSubFrom1()
+
+// avx2SubSubFromOne is the code SubSubFromOne.
+func avx2SubSubFromOne()
+
+// avx2SubSubFromOne1 is the code SubSubFromOne.
+func avx2SubSubFromOne1()
+
+// avx2SubMul is the code SubMul.
+func avx2SubMul()
+
+// avx2SubMul1 is the code SubMul.
+func avx2SubMul1()
+
+// avx2SubMulOne is the code SubMulOne.
+func avx2SubMulOne()
+
+// avx2SubMulOne1 is the code SubMulOne.
+func avx2SubMulOne1()
+
+// avx2SubRelu is the code SubRelu.
+func avx2SubRelu()
+
+// avx2SubRelu1 is the code SubRelu.
+func avx2SubRelu1()
+
+// avx2SubReluOne is the code SubReluOne.
+func avx2SubReluOne()
+
+// avx2SubReluOne1 is the code SubReluOne.
+func avx2SubReluOne1()
+
+// avx2ReluSub is the code ReluSub.
+func avx2ReluSub()
+
+// avx2ReluSub1 is the code ReluSub.
+func avx2ReluSub1()
+
+// avx2ReluSubOne is the code ReluSubOne.
+func avx2ReluSubOne()
+
+// avx2ReluSubOne1 is the code ReluSubOne.
+func avx2ReluSubOne1()
+
+// avx2SubNeg is the code SubNeg.
+func avx2SubNeg()
+
+// avx2SubNeg1 is the code SubNeg.
+func avx2SubNeg1()
+
+// avx2SubNegOne is the code SubNegOne.
+func avx2SubNegOne()
+
+// avx2SubNegOne1 is the code SubNegOne.
+func avx2SubNegOne1()
+
+// avx2NegSub is the code NegSub.
+func avx2NegSub()
+
+// avx2NegSub1 is the code NegSub.
+func avx2NegSub1()
+
+// avx2NegSubOne is the code NegSubOne.
+func avx2NegSubOne()
+
+// avx2NegSubOne1 is the code NegSubOne.
+func avx2NegSubOne1()
+
+// avx2SubFromAdd is the code SubFromAdd.
+func avx2SubFromAdd()
+
+// avx2SubFromAdd1 is the code SubFromAdd.
+func avx2SubFromAdd1()
+
+// avx2SubFromAddOne is the code SubFromAddOne.
+func avx2SubFromAddOne()
+
+// avx2SubFromAddOne1 is the code SubFromAddOne.
+func avx2SubFromAddOne1()
+
+// avx2SubFromSub is the code SubFromSub.
+func avx2SubFromSub()
+
+// avx2SubFromSub1 is the code SubFromSub.
+func avx2SubFromSub1()
+
+// avx2SubFromSubOne is the code SubFromSubOne.
+func avx2SubFromSubOne()
+
+// avx2SubFromSubOne1 is the code SubFromSubOne.
+func avx2SubFromSubOne1()
+
+// avx2SubFromSubFrom is the code SubFromSubFrom.
+func avx2SubFromSubFrom()
+
+// avx2SubFromSubFrom1 is the code SubFromSubFrom.
+func avx2SubFromSubFrom1()
+
+// avx2SubFromSubFromOne is the code SubFromSubFromOne.
+func avx2SubFromSubFromOne()
+
+// avx2SubFromSubFromOne1 is the code SubFromSubFromOne.
+func avx2SubFromSubFromOne1()
+
+// avx2SubFromMul is the code SubFromMul.
+func avx2SubFromMul()
+
+// avx2SubFromMul1 is the code SubFromMul.
+func avx2SubFromMul1()
+
+// avx2SubFromMulOne is the code SubFromMulOne.
+func avx2SubFromMulOne()
+
+// avx2SubFromMulOne1 is the code SubFromMulOne.
+func avx2SubFromMulOne1()
+
+// avx2SubFromRelu is the code SubFromRelu.
+func avx2SubFromRelu()
+
+// avx2SubFromRelu1 is the code SubFromRelu.
+func avx2SubFromRelu1()
+
+// avx2SubFromReluOne is the code SubFromReluOne.
+func avx2SubFromReluOne()
+
+// avx2SubFromReluOne1 is the code SubFromReluOne.
+func avx2SubFromReluOne1()
+
+// avx2ReluSubFrom is the code ReluSubFrom.
+func avx2ReluSubFrom()
+
+// avx2ReluSubFrom1 is the code ReluSubFrom.
+func avx2ReluSubFrom1()
+
+// avx2ReluSubFromOne is the code ReluSubFromOne.
+func avx2ReluSubFromOne()
+
+// avx2ReluSubFromOne1 is the code ReluSubFromOne.
+func avx2ReluSubFromOne1()
+
+// avx2SubFromNeg is the code SubFromNeg.
+func avx2SubFromNeg()
+
+// avx2SubFromNeg1 is the code SubFromNeg.
+func avx2SubFromNeg1()
+
+// avx2SubFromNegOne is the code SubFromNegOne.
+func avx2SubFromNegOne()
+
+// avx2SubFromNegOne1 is the code SubFromNegOne.
+func avx2SubFromNegOne1()
+
+// avx2NegSubFrom is the code NegSubFrom.
+func avx2NegSubFrom()
+
+// avx2NegSubFrom1 is the code NegSubFrom.
+func avx2NegSubFrom1()
+
+// avx2NegSubFromOne is the code NegSubFromOne.
+func avx2NegSubFromOne()
+
+// avx2NegSubFromOne1 is the code NegSubFromOne.
+func avx2NegSubFromOne1()
+
+// avx2MulAdd is the code MulAdd.
+func avx2MulAdd()
+
+// avx2MulAdd1 is the code MulAdd.
+func avx2MulAdd1()
+
+// avx2MulAddOne is the code MulAddOne.
+func avx2MulAddOne()
+
+// avx2MulAddOne1 is the code MulAddOne.
+func avx2MulAddOne1()
+
+// avx2MulSub is the code MulSub.
+func avx2MulSub()
+
+// avx2MulSub1 is the code MulSub.
+func avx2MulSub1()
+
+// avx2MulSubOne is the code MulSubOne.
+func avx2MulSubOne()
+
+// avx2MulSubOne1 is the code MulSubOne.
+func avx2MulSubOne1()
+
+// avx2MulSubFrom is the code MulSubFrom.
+func avx2MulSubFrom()
+
+// avx2MulSubFrom1 is the code MulSubFrom.
+func avx2MulSubFrom1()
+
+// avx2MulSubFromOne is the code MulSubFromOne.
+func avx2MulSubFromOne()
+
+// avx2MulSubFromOne1 is the code MulSubFromOne.
+func avx2MulSubFromOne1()
+
+// avx2MulMul is the code MulMul.
+func avx2MulMul()
+
+// avx2MulMul1 is the code MulMul.
+func avx2MulMul1()
+
+// avx2MulMulOne is the code MulMulOne.
+func avx2MulMulOne()
+
+// avx2MulMulOne1 is the code MulMulOne.
+func avx2MulMulOne1()
+
+// avx2MulRelu is the code MulRelu.
+func avx2MulRelu()
+
+// avx2MulRelu1 is the code MulRelu.
+func avx2MulRelu1()
+
+// avx2MulReluOne is the code MulReluOne.
+func avx2MulReluOne()
+
+// avx2MulReluOne1 is the code MulReluOne.
+func avx2MulReluOne1()
+
+// avx2ReluMul is the code ReluMul.
+func avx2ReluMul()
+
+// avx2ReluMul1 is the code ReluMul.
+func avx2ReluMul1()
+
+// avx2ReluMulOne is the code ReluMulOne.
+func avx2ReluMulOne()
+
+// avx2ReluMulOne1 is the code ReluMulOne.
+func avx2ReluMulOne1()
+
+// avx2MulNeg is the code MulNeg.
+func avx2MulNeg()
+
+// avx2MulNeg1 is the code MulNeg.
+func avx2MulNeg1()
+
+// avx2MulNegOne is the code MulNegOne.
+func avx2MulNegOne()
+
+// avx2MulNegOne1 is the code MulNegOne.
+func avx2MulNegOne1()
+
+// avx2NegMul is the code NegMul.
+func avx2NegMul()
+
+// avx2NegMul1 is the code NegMul.
+func avx2NegMul1()
+
+// avx2NegMulOne is the code NegMulOne.
+func avx2NegMulOne()
+
+// avx2NegMulOne1 is the code NegMulOne.
+func avx2NegMulOne1()
+
 // avx2Exp is the code Exp.
 func avx2Exp()
 

@@ -2830,6 +2830,3878 @@ TEXT ·avx2GreaterEqualInt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x10, R8
 	JMP      AX
 
+// func avx2AddAdd()
+// Requires: AVX
+TEXT ·avx2AddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VADDPS  64(CX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VADDPS  96(CX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VADDPS  128(CX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VADDPS  160(CX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VADDPS  192(CX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddAdd1()
+// Requires: AVX
+TEXT ·avx2AddAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VADDPS  64(CX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VADDPS  96(CX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VADDPS  128(CX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VADDPS  160(CX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VADDPS  192(CX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddAddOne()
+// Requires: AVX
+TEXT ·avx2AddAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddAddOne1()
+// Requires: AVX
+TEXT ·avx2AddAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddSub()
+// Requires: AVX
+TEXT ·avx2AddSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VSUBPS  (CX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddSub1()
+// Requires: AVX
+TEXT ·avx2AddSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VSUBPS  (CX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddSubOne()
+// Requires: AVX
+TEXT ·avx2AddSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddSubOne1()
+// Requires: AVX
+TEXT ·avx2AddSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddSubFrom()
+// Requires: AVX
+TEXT ·avx2AddSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VADDPS  32(BX), Y1, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VADDPS  64(BX), Y2, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VADDPS  96(BX), Y3, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VADDPS  128(BX), Y4, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VADDPS  160(BX), Y5, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VADDPS  192(BX), Y6, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VADDPS  224(BX), Y7, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddSubFrom1()
+// Requires: AVX
+TEXT ·avx2AddSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VADDPS  32(BX), Y1, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VADDPS  64(BX), Y2, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VADDPS  96(BX), Y3, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VADDPS  128(BX), Y4, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VADDPS  160(BX), Y5, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VADDPS  192(BX), Y6, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VADDPS  224(BX), Y7, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddSubFromOne()
+// Requires: AVX
+TEXT ·avx2AddSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VSUBPS       Y0, Y14, Y0
+	VADDPS       Y15, Y1, Y1
+	VSUBPS       Y1, Y14, Y1
+	VADDPS       Y15, Y2, Y2
+	VSUBPS       Y2, Y14, Y2
+	VADDPS       Y15, Y3, Y3
+	VSUBPS       Y3, Y14, Y3
+	VADDPS       Y15, Y4, Y4
+	VSUBPS       Y4, Y14, Y4
+	VADDPS       Y15, Y5, Y5
+	VSUBPS       Y5, Y14, Y5
+	VADDPS       Y15, Y6, Y6
+	VSUBPS       Y6, Y14, Y6
+	VADDPS       Y15, Y7, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddSubFromOne1()
+// Requires: AVX
+TEXT ·avx2AddSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VSUBPS       Y0, Y14, Y0
+	VADDPS       Y15, Y1, Y1
+	VSUBPS       Y1, Y14, Y1
+	VADDPS       Y15, Y2, Y2
+	VSUBPS       Y2, Y14, Y2
+	VADDPS       Y15, Y3, Y3
+	VSUBPS       Y3, Y14, Y3
+	VADDPS       Y15, Y4, Y4
+	VSUBPS       Y4, Y14, Y4
+	VADDPS       Y15, Y5, Y5
+	VSUBPS       Y5, Y14, Y5
+	VADDPS       Y15, Y6, Y6
+	VSUBPS       Y6, Y14, Y6
+	VADDPS       Y15, Y7, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddMul()
+// Requires: AVX
+TEXT ·avx2AddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VMULPS  (CX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VMULPS  32(CX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VMULPS  64(CX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VMULPS  96(CX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VMULPS  128(CX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VMULPS  160(CX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VMULPS  192(CX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddMul1()
+// Requires: AVX
+TEXT ·avx2AddMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Y0, Y0
+	VMULPS  (CX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VMULPS  32(CX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VMULPS  64(CX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VMULPS  96(CX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VMULPS  128(CX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VMULPS  160(CX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VMULPS  192(CX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddMulOne()
+// Requires: AVX
+TEXT ·avx2AddMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VMULPS       Y14, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VMULPS       Y14, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VMULPS       Y14, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VMULPS       Y14, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VMULPS       Y14, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VMULPS       Y14, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VMULPS       Y14, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddMulOne1()
+// Requires: AVX
+TEXT ·avx2AddMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VADDPS       Y15, Y0, Y0
+	VMULPS       Y14, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VMULPS       Y14, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VMULPS       Y14, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VMULPS       Y14, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VMULPS       Y14, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VMULPS       Y14, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VMULPS       Y14, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddRelu()
+// Requires: AVX
+TEXT ·avx2AddRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VADDPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VADDPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VADDPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VADDPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VADDPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VADDPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VADDPS  224(BX), Y7, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddRelu1()
+// Requires: AVX
+TEXT ·avx2AddRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VADDPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VADDPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VADDPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VADDPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VADDPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VADDPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VADDPS  224(BX), Y7, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddReluOne()
+// Requires: AVX
+TEXT ·avx2AddReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VADDPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VADDPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VADDPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VADDPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VADDPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VADDPS       Y15, Y7, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddReluOne1()
+// Requires: AVX
+TEXT ·avx2AddReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VADDPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VADDPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VADDPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VADDPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VADDPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VADDPS       Y15, Y7, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluAdd()
+// Requires: AVX
+TEXT ·avx2ReluAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VADDPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VADDPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VADDPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VADDPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VADDPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VADDPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VADDPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VADDPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluAdd1()
+// Requires: AVX
+TEXT ·avx2ReluAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VADDPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VADDPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VADDPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VADDPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VADDPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VADDPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VADDPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VADDPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluAddOne()
+// Requires: AVX
+TEXT ·avx2ReluAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VADDPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VADDPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VADDPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VADDPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VADDPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VADDPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluAddOne1()
+// Requires: AVX
+TEXT ·avx2ReluAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VADDPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VADDPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VADDPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VADDPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VADDPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VADDPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddNeg()
+// Requires: AVX, AVX2
+TEXT ·avx2AddNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddNeg1()
+// Requires: AVX, AVX2
+TEXT ·avx2AddNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2AddNegOne()
+// Requires: AVX, AVX2
+TEXT ·avx2AddNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VADDPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2AddNegOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2AddNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VADDPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegAdd()
+// Requires: AVX, AVX2
+TEXT ·avx2NegAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VADDPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VADDPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VADDPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VADDPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VADDPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VADDPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VADDPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VADDPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegAdd1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VADDPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VADDPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VADDPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VADDPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VADDPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VADDPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VADDPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VADDPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegAddOne()
+// Requires: AVX, AVX2
+TEXT ·avx2NegAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VADDPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VADDPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VADDPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VADDPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VADDPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VADDPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VADDPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VADDPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegAddOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VADDPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VADDPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VADDPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VADDPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VADDPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VADDPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VADDPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VADDPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubAdd()
+// Requires: AVX
+TEXT ·avx2SubAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VADDPS  64(CX), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VADDPS  96(CX), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VADDPS  128(CX), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VADDPS  160(CX), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VADDPS  192(CX), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubAdd1()
+// Requires: AVX
+TEXT ·avx2SubAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VADDPS  64(CX), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VADDPS  96(CX), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VADDPS  128(CX), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VADDPS  160(CX), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VADDPS  192(CX), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubAddOne()
+// Requires: AVX
+TEXT ·avx2SubAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VADDPS       Y14, Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VADDPS       Y14, Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VADDPS       Y14, Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VADDPS       Y14, Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VADDPS       Y14, Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VADDPS       Y14, Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VADDPS       Y14, Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubAddOne1()
+// Requires: AVX
+TEXT ·avx2SubAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VADDPS       Y14, Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VADDPS       Y14, Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VADDPS       Y14, Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VADDPS       Y14, Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VADDPS       Y14, Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VADDPS       Y14, Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VADDPS       Y14, Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubSub()
+// Requires: AVX
+TEXT ·avx2SubSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VSUBPS  (CX), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubSub1()
+// Requires: AVX
+TEXT ·avx2SubSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VSUBPS  (CX), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubSubOne()
+// Requires: AVX
+TEXT ·avx2SubSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubSubOne1()
+// Requires: AVX
+TEXT ·avx2SubSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubSubFrom()
+// Requires: AVX
+TEXT ·avx2SubSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubSubFrom1()
+// Requires: AVX
+TEXT ·avx2SubSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubSubFromOne()
+// Requires: AVX
+TEXT ·avx2SubSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VSUBPS       Y0, Y14, Y0
+	VSUBPS       Y15, Y1, Y1
+	VSUBPS       Y1, Y14, Y1
+	VSUBPS       Y15, Y2, Y2
+	VSUBPS       Y2, Y14, Y2
+	VSUBPS       Y15, Y3, Y3
+	VSUBPS       Y3, Y14, Y3
+	VSUBPS       Y15, Y4, Y4
+	VSUBPS       Y4, Y14, Y4
+	VSUBPS       Y15, Y5, Y5
+	VSUBPS       Y5, Y14, Y5
+	VSUBPS       Y15, Y6, Y6
+	VSUBPS       Y6, Y14, Y6
+	VSUBPS       Y15, Y7, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubSubFromOne1()
+// Requires: AVX
+TEXT ·avx2SubSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VSUBPS       Y0, Y14, Y0
+	VSUBPS       Y15, Y1, Y1
+	VSUBPS       Y1, Y14, Y1
+	VSUBPS       Y15, Y2, Y2
+	VSUBPS       Y2, Y14, Y2
+	VSUBPS       Y15, Y3, Y3
+	VSUBPS       Y3, Y14, Y3
+	VSUBPS       Y15, Y4, Y4
+	VSUBPS       Y4, Y14, Y4
+	VSUBPS       Y15, Y5, Y5
+	VSUBPS       Y5, Y14, Y5
+	VSUBPS       Y15, Y6, Y6
+	VSUBPS       Y6, Y14, Y6
+	VSUBPS       Y15, Y7, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubMul()
+// Requires: AVX
+TEXT ·avx2SubMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VMULPS  (CX), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VMULPS  32(CX), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VMULPS  64(CX), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VMULPS  96(CX), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VMULPS  128(CX), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VMULPS  160(CX), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VMULPS  192(CX), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubMul1()
+// Requires: AVX
+TEXT ·avx2SubMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Y0, Y0
+	VMULPS  (CX), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VMULPS  32(CX), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VMULPS  64(CX), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VMULPS  96(CX), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VMULPS  128(CX), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VMULPS  160(CX), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VMULPS  192(CX), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubMulOne()
+// Requires: AVX
+TEXT ·avx2SubMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VMULPS       Y14, Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VMULPS       Y14, Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VMULPS       Y14, Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VMULPS       Y14, Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VMULPS       Y14, Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VMULPS       Y14, Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VMULPS       Y14, Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubMulOne1()
+// Requires: AVX
+TEXT ·avx2SubMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y15, Y0, Y0
+	VMULPS       Y14, Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VMULPS       Y14, Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VMULPS       Y14, Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VMULPS       Y14, Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VMULPS       Y14, Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VMULPS       Y14, Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VMULPS       Y14, Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubRelu()
+// Requires: AVX
+TEXT ·avx2SubRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubRelu1()
+// Requires: AVX
+TEXT ·avx2SubRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubReluOne()
+// Requires: AVX
+TEXT ·avx2SubReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y15, Y7, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubReluOne1()
+// Requires: AVX
+TEXT ·avx2SubReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y15, Y7, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluSub()
+// Requires: AVX
+TEXT ·avx2ReluSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VSUBPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VSUBPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VSUBPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VSUBPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VSUBPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VSUBPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VSUBPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluSub1()
+// Requires: AVX
+TEXT ·avx2ReluSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VSUBPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VSUBPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VSUBPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VSUBPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VSUBPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VSUBPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VSUBPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluSubOne()
+// Requires: AVX
+TEXT ·avx2ReluSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VSUBPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluSubOne1()
+// Requires: AVX
+TEXT ·avx2ReluSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VSUBPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubNeg()
+// Requires: AVX, AVX2
+TEXT ·avx2SubNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubNeg1()
+// Requires: AVX, AVX2
+TEXT ·avx2SubNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS  224(BX), Y7, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubNegOne()
+// Requires: AVX, AVX2
+TEXT ·avx2SubNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubNegOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2SubNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y15, Y7, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegSub()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VSUBPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegSub1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VSUBPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegSubOne()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VSUBPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegSubOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VSUBPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromAdd()
+// Requires: AVX
+TEXT ·avx2SubFromAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VADDPS  (CX), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VADDPS  32(CX), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VADDPS  64(CX), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VADDPS  96(CX), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VADDPS  128(CX), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VADDPS  160(CX), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VADDPS  192(CX), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromAdd1()
+// Requires: AVX
+TEXT ·avx2SubFromAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VADDPS  (CX), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VADDPS  32(CX), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VADDPS  64(CX), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VADDPS  96(CX), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VADDPS  128(CX), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VADDPS  160(CX), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VADDPS  192(CX), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromAddOne()
+// Requires: AVX
+TEXT ·avx2SubFromAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VADDPS       Y14, Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VADDPS       Y14, Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VADDPS       Y14, Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VADDPS       Y14, Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VADDPS       Y14, Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VADDPS       Y14, Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VADDPS       Y14, Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromAddOne1()
+// Requires: AVX
+TEXT ·avx2SubFromAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VADDPS       Y14, Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VADDPS       Y14, Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VADDPS       Y14, Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VADDPS       Y14, Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VADDPS       Y14, Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VADDPS       Y14, Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VADDPS       Y14, Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromSub()
+// Requires: AVX
+TEXT ·avx2SubFromSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VSUBPS  (CX), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromSub1()
+// Requires: AVX
+TEXT ·avx2SubFromSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VSUBPS  (CX), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromSubOne()
+// Requires: AVX
+TEXT ·avx2SubFromSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VSUBPS       Y14, Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VSUBPS       Y14, Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VSUBPS       Y14, Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VSUBPS       Y14, Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VSUBPS       Y14, Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VSUBPS       Y14, Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VSUBPS       Y14, Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromSubOne1()
+// Requires: AVX
+TEXT ·avx2SubFromSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VSUBPS       Y14, Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VSUBPS       Y14, Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VSUBPS       Y14, Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VSUBPS       Y14, Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VSUBPS       Y14, Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VSUBPS       Y14, Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VSUBPS       Y14, Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromSubFrom()
+// Requires: AVX
+TEXT ·avx2SubFromSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromSubFrom1()
+// Requires: AVX
+TEXT ·avx2SubFromSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromSubFromOne()
+// Requires: AVX
+TEXT ·avx2SubFromSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VSUBPS       Y0, Y14, Y0
+	VSUBPS       Y1, Y15, Y1
+	VSUBPS       Y1, Y14, Y1
+	VSUBPS       Y2, Y15, Y2
+	VSUBPS       Y2, Y14, Y2
+	VSUBPS       Y3, Y15, Y3
+	VSUBPS       Y3, Y14, Y3
+	VSUBPS       Y4, Y15, Y4
+	VSUBPS       Y4, Y14, Y4
+	VSUBPS       Y5, Y15, Y5
+	VSUBPS       Y5, Y14, Y5
+	VSUBPS       Y6, Y15, Y6
+	VSUBPS       Y6, Y14, Y6
+	VSUBPS       Y7, Y15, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromSubFromOne1()
+// Requires: AVX
+TEXT ·avx2SubFromSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VSUBPS       Y0, Y14, Y0
+	VSUBPS       Y1, Y15, Y1
+	VSUBPS       Y1, Y14, Y1
+	VSUBPS       Y2, Y15, Y2
+	VSUBPS       Y2, Y14, Y2
+	VSUBPS       Y3, Y15, Y3
+	VSUBPS       Y3, Y14, Y3
+	VSUBPS       Y4, Y15, Y4
+	VSUBPS       Y4, Y14, Y4
+	VSUBPS       Y5, Y15, Y5
+	VSUBPS       Y5, Y14, Y5
+	VSUBPS       Y6, Y15, Y6
+	VSUBPS       Y6, Y14, Y6
+	VSUBPS       Y7, Y15, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromMul()
+// Requires: AVX
+TEXT ·avx2SubFromMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMULPS  (CX), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMULPS  32(CX), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMULPS  64(CX), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMULPS  96(CX), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMULPS  128(CX), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMULPS  160(CX), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMULPS  192(CX), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromMul1()
+// Requires: AVX
+TEXT ·avx2SubFromMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMULPS  (CX), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMULPS  32(CX), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMULPS  64(CX), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMULPS  96(CX), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMULPS  128(CX), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMULPS  160(CX), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMULPS  192(CX), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromMulOne()
+// Requires: AVX
+TEXT ·avx2SubFromMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VMULPS       Y14, Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VMULPS       Y14, Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VMULPS       Y14, Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VMULPS       Y14, Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VMULPS       Y14, Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VMULPS       Y14, Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VMULPS       Y14, Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromMulOne1()
+// Requires: AVX
+TEXT ·avx2SubFromMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VSUBPS       Y0, Y15, Y0
+	VMULPS       Y14, Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VMULPS       Y14, Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VMULPS       Y14, Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VMULPS       Y14, Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VMULPS       Y14, Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VMULPS       Y14, Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VMULPS       Y14, Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromRelu()
+// Requires: AVX
+TEXT ·avx2SubFromRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromRelu1()
+// Requires: AVX
+TEXT ·avx2SubFromRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromReluOne()
+// Requires: AVX
+TEXT ·avx2SubFromReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y0, Y15, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y1, Y15, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y2, Y15, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y3, Y15, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y4, Y15, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y5, Y15, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y6, Y15, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y7, Y15, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromReluOne1()
+// Requires: AVX
+TEXT ·avx2SubFromReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y0, Y15, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y1, Y15, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y2, Y15, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y3, Y15, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y4, Y15, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y5, Y15, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y6, Y15, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y7, Y15, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluSubFrom()
+// Requires: AVX
+TEXT ·avx2ReluSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluSubFrom1()
+// Requires: AVX
+TEXT ·avx2ReluSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluSubFromOne()
+// Requires: AVX
+TEXT ·avx2ReluSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y0, Y15, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y1, Y15, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y2, Y15, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y3, Y15, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y4, Y15, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y5, Y15, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y6, Y15, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VSUBPS       Y7, Y15, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluSubFromOne1()
+// Requires: AVX
+TEXT ·avx2ReluSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VSUBPS       Y0, Y15, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VSUBPS       Y1, Y15, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VSUBPS       Y2, Y15, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VSUBPS       Y3, Y15, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VSUBPS       Y4, Y15, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VSUBPS       Y5, Y15, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VSUBPS       Y6, Y15, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VSUBPS       Y7, Y15, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromNeg()
+// Requires: AVX, AVX2
+TEXT ·avx2SubFromNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromNeg1()
+// Requires: AVX, AVX2
+TEXT ·avx2SubFromNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2SubFromNegOne()
+// Requires: AVX, AVX2
+TEXT ·avx2SubFromNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y0, Y15, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2SubFromNegOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2SubFromNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VSUBPS       Y0, Y15, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y1, Y15, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y2, Y15, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y3, Y15, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y4, Y15, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y5, Y15, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y6, Y15, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y7, Y15, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegSubFrom()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegSubFrom1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMOVUPS (BX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMOVUPS 32(BX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMOVUPS 64(BX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMOVUPS 96(BX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMOVUPS 128(BX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMOVUPS 160(BX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMOVUPS 192(BX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VMOVUPS 224(BX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegSubFromOne()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y0, Y15, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y1, Y15, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y2, Y15, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y3, Y15, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y4, Y15, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y5, Y15, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y6, Y15, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VSUBPS       Y7, Y15, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegSubFromOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VSUBPS       Y0, Y15, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VSUBPS       Y1, Y15, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VSUBPS       Y2, Y15, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VSUBPS       Y3, Y15, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VSUBPS       Y4, Y15, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VSUBPS       Y5, Y15, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VSUBPS       Y6, Y15, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VSUBPS       Y7, Y15, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulAdd()
+// Requires: AVX
+TEXT ·avx2MulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VADDPS  64(CX), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VADDPS  96(CX), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VADDPS  128(CX), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VADDPS  160(CX), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VADDPS  192(CX), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulAdd1()
+// Requires: AVX
+TEXT ·avx2MulAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VADDPS  64(CX), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VADDPS  96(CX), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VADDPS  128(CX), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VADDPS  160(CX), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VADDPS  192(CX), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VADDPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulAddOne()
+// Requires: AVX
+TEXT ·avx2MulAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VADDPS       Y14, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VADDPS       Y14, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VADDPS       Y14, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VADDPS       Y14, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VADDPS       Y14, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VADDPS       Y14, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VADDPS       Y14, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulAddOne1()
+// Requires: AVX
+TEXT ·avx2MulAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VADDPS       Y14, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VADDPS       Y14, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VADDPS       Y14, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VADDPS       Y14, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VADDPS       Y14, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VADDPS       Y14, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VADDPS       Y14, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulSub()
+// Requires: AVX
+TEXT ·avx2MulSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VSUBPS  (CX), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulSub1()
+// Requires: AVX
+TEXT ·avx2MulSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VSUBPS  (CX), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VSUBPS  32(CX), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VSUBPS  64(CX), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VSUBPS  96(CX), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VSUBPS  128(CX), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VSUBPS  160(CX), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VSUBPS  192(CX), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VSUBPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulSubOne()
+// Requires: AVX
+TEXT ·avx2MulSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulSubOne1()
+// Requires: AVX
+TEXT ·avx2MulSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulSubFrom()
+// Requires: AVX
+TEXT ·avx2MulSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMULPS  32(BX), Y1, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMULPS  64(BX), Y2, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMULPS  96(BX), Y3, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMULPS  128(BX), Y4, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMULPS  160(BX), Y5, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMULPS  192(BX), Y6, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMULPS  224(BX), Y7, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulSubFrom1()
+// Requires: AVX
+TEXT ·avx2MulSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VMOVUPS (CX), Y8
+	VSUBPS  Y0, Y8, Y0
+	VMULPS  32(BX), Y1, Y1
+	VMOVUPS 32(CX), Y8
+	VSUBPS  Y1, Y8, Y1
+	VMULPS  64(BX), Y2, Y2
+	VMOVUPS 64(CX), Y8
+	VSUBPS  Y2, Y8, Y2
+	VMULPS  96(BX), Y3, Y3
+	VMOVUPS 96(CX), Y8
+	VSUBPS  Y3, Y8, Y3
+	VMULPS  128(BX), Y4, Y4
+	VMOVUPS 128(CX), Y8
+	VSUBPS  Y4, Y8, Y4
+	VMULPS  160(BX), Y5, Y5
+	VMOVUPS 160(CX), Y8
+	VSUBPS  Y5, Y8, Y5
+	VMULPS  192(BX), Y6, Y6
+	VMOVUPS 192(CX), Y8
+	VSUBPS  Y6, Y8, Y6
+	VMULPS  224(BX), Y7, Y7
+	VMOVUPS 224(CX), Y8
+	VSUBPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulSubFromOne()
+// Requires: AVX
+TEXT ·avx2MulSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VSUBPS       Y0, Y14, Y0
+	VMULPS       Y15, Y1, Y1
+	VSUBPS       Y1, Y14, Y1
+	VMULPS       Y15, Y2, Y2
+	VSUBPS       Y2, Y14, Y2
+	VMULPS       Y15, Y3, Y3
+	VSUBPS       Y3, Y14, Y3
+	VMULPS       Y15, Y4, Y4
+	VSUBPS       Y4, Y14, Y4
+	VMULPS       Y15, Y5, Y5
+	VSUBPS       Y5, Y14, Y5
+	VMULPS       Y15, Y6, Y6
+	VSUBPS       Y6, Y14, Y6
+	VMULPS       Y15, Y7, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulSubFromOne1()
+// Requires: AVX
+TEXT ·avx2MulSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VSUBPS       Y0, Y14, Y0
+	VMULPS       Y15, Y1, Y1
+	VSUBPS       Y1, Y14, Y1
+	VMULPS       Y15, Y2, Y2
+	VSUBPS       Y2, Y14, Y2
+	VMULPS       Y15, Y3, Y3
+	VSUBPS       Y3, Y14, Y3
+	VMULPS       Y15, Y4, Y4
+	VSUBPS       Y4, Y14, Y4
+	VMULPS       Y15, Y5, Y5
+	VSUBPS       Y5, Y14, Y5
+	VMULPS       Y15, Y6, Y6
+	VSUBPS       Y6, Y14, Y6
+	VMULPS       Y15, Y7, Y7
+	VSUBPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulMul()
+// Requires: AVX
+TEXT ·avx2MulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VMULPS  (CX), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VMULPS  32(CX), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VMULPS  64(CX), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VMULPS  96(CX), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VMULPS  128(CX), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VMULPS  160(CX), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VMULPS  192(CX), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulMul1()
+// Requires: AVX
+TEXT ·avx2MulMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Y0, Y0
+	VMULPS  (CX), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VMULPS  32(CX), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VMULPS  64(CX), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VMULPS  96(CX), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VMULPS  128(CX), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VMULPS  160(CX), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VMULPS  192(CX), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VMULPS  224(CX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulMulOne()
+// Requires: AVX
+TEXT ·avx2MulMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulMulOne1()
+// Requires: AVX
+TEXT ·avx2MulMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS (CX), Y14
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulRelu()
+// Requires: AVX
+TEXT ·avx2MulRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMULPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMULPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMULPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMULPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMULPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMULPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMULPS  224(BX), Y7, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulRelu1()
+// Requires: AVX
+TEXT ·avx2MulRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMULPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMULPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMULPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMULPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMULPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMULPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMULPS  224(BX), Y7, Y7
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulReluOne()
+// Requires: AVX
+TEXT ·avx2MulReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMULPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VMULPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VMULPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VMULPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VMULPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VMULPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VMULPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VMULPS       Y15, Y7, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulReluOne1()
+// Requires: AVX
+TEXT ·avx2MulReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMULPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VMULPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VMULPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VMULPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VMULPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VMULPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VMULPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VMULPS       Y15, Y7, Y7
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluMul()
+// Requires: AVX
+TEXT ·avx2ReluMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMULPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMULPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMULPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMULPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMULPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMULPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMULPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VMULPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluMul1()
+// Requires: AVX
+TEXT ·avx2ReluMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y0, Y8, Y0
+	VMULPS  (BX), Y0, Y0
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y1, Y8, Y1
+	VMULPS  32(BX), Y1, Y1
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y2, Y8, Y2
+	VMULPS  64(BX), Y2, Y2
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y3, Y8, Y3
+	VMULPS  96(BX), Y3, Y3
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y4, Y8, Y4
+	VMULPS  128(BX), Y4, Y4
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y5, Y8, Y5
+	VMULPS  160(BX), Y5, Y5
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y6, Y8, Y6
+	VMULPS  192(BX), Y6, Y6
+	VMOVUPS avx240<>+0(SB), Y8
+	VMAXPS  Y7, Y8, Y7
+	VMULPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2ReluMulOne()
+// Requires: AVX
+TEXT ·avx2ReluMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VMULPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VMULPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VMULPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VMULPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VMULPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VMULPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VMULPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VMULPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ReluMulOne1()
+// Requires: AVX
+TEXT ·avx2ReluMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VMULPS       Y15, Y0, Y0
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y1, Y8, Y1
+	VMULPS       Y15, Y1, Y1
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y2, Y8, Y2
+	VMULPS       Y15, Y2, Y2
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y3, Y8, Y3
+	VMULPS       Y15, Y3, Y3
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y4, Y8, Y4
+	VMULPS       Y15, Y4, Y4
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y5, Y8, Y5
+	VMULPS       Y15, Y5, Y5
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VMULPS       Y15, Y6, Y6
+	VMOVUPS      avx240<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VMULPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulNeg()
+// Requires: AVX, AVX2
+TEXT ·avx2MulNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulNeg1()
+// Requires: AVX, AVX2
+TEXT ·avx2MulNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMULPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMULPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMULPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMULPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMULPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMULPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMULPS  224(BX), Y7, Y7
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2MulNegOne()
+// Requires: AVX, AVX2
+TEXT ·avx2MulNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMULPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2MulNegOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2MulNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VMULPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegMul()
+// Requires: AVX, AVX2
+TEXT ·avx2NegMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMULPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMULPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMULPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMULPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMULPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMULPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMULPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VMULPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegMul1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXOR   avx2480000000<>+0(SB), Y0, Y0
+	VMULPS  (BX), Y0, Y0
+	VPXOR   avx2480000000<>+0(SB), Y1, Y1
+	VMULPS  32(BX), Y1, Y1
+	VPXOR   avx2480000000<>+0(SB), Y2, Y2
+	VMULPS  64(BX), Y2, Y2
+	VPXOR   avx2480000000<>+0(SB), Y3, Y3
+	VMULPS  96(BX), Y3, Y3
+	VPXOR   avx2480000000<>+0(SB), Y4, Y4
+	VMULPS  128(BX), Y4, Y4
+	VPXOR   avx2480000000<>+0(SB), Y5, Y5
+	VMULPS  160(BX), Y5, Y5
+	VPXOR   avx2480000000<>+0(SB), Y6, Y6
+	VMULPS  192(BX), Y6, Y6
+	VPXOR   avx2480000000<>+0(SB), Y7, Y7
+	VMULPS  224(BX), Y7, Y7
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx2NegMulOne()
+// Requires: AVX, AVX2
+TEXT ·avx2NegMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VMULPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VMULPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VMULPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VMULPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VMULPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VMULPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VMULPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VMULPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2NegMulOne1()
+// Requires: AVX, AVX2
+TEXT ·avx2NegMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VMULPS       Y15, Y0, Y0
+	VPXOR        avx2480000000<>+0(SB), Y1, Y1
+	VMULPS       Y15, Y1, Y1
+	VPXOR        avx2480000000<>+0(SB), Y2, Y2
+	VMULPS       Y15, Y2, Y2
+	VPXOR        avx2480000000<>+0(SB), Y3, Y3
+	VMULPS       Y15, Y3, Y3
+	VPXOR        avx2480000000<>+0(SB), Y4, Y4
+	VMULPS       Y15, Y4, Y4
+	VPXOR        avx2480000000<>+0(SB), Y5, Y5
+	VMULPS       Y15, Y5, Y5
+	VPXOR        avx2480000000<>+0(SB), Y6, Y6
+	VMULPS       Y15, Y6, Y6
+	VPXOR        avx2480000000<>+0(SB), Y7, Y7
+	VMULPS       Y15, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
 // func avx2Exp()
 // Requires: AVX, AVX2, FMA3
 TEXT ·avx2Exp(SB), NOSPLIT|NOFRAME, $0
@@ -23829,7 +27701,263 @@ DATA avx2Addresses<>+3712(SB)/8, $·avx2GreaterEqualInt(SB)
 DATA avx2Addresses<>+3720(SB)/8, $·avx2GreaterEqualInt(SB)
 DATA avx2Addresses<>+3728(SB)/8, $·avx2GreaterEqualInt(SB)
 DATA avx2Addresses<>+3736(SB)/8, $·avx2GreaterEqualInt(SB)
-GLOBL avx2Addresses<>(SB), RODATA|NOPTR, $3744
+DATA avx2Addresses<>+3744(SB)/8, $·avx2AddAdd(SB)
+DATA avx2Addresses<>+3752(SB)/8, $·avx2AddAdd1(SB)
+DATA avx2Addresses<>+3760(SB)/8, $·avx2AddAdd(SB)
+DATA avx2Addresses<>+3768(SB)/8, $·avx2AddAdd1(SB)
+DATA avx2Addresses<>+3776(SB)/8, $·avx2AddAddOne(SB)
+DATA avx2Addresses<>+3784(SB)/8, $·avx2AddAddOne1(SB)
+DATA avx2Addresses<>+3792(SB)/8, $·avx2AddAddOne(SB)
+DATA avx2Addresses<>+3800(SB)/8, $·avx2AddAddOne1(SB)
+DATA avx2Addresses<>+3808(SB)/8, $·avx2AddSub(SB)
+DATA avx2Addresses<>+3816(SB)/8, $·avx2AddSub1(SB)
+DATA avx2Addresses<>+3824(SB)/8, $·avx2AddSub(SB)
+DATA avx2Addresses<>+3832(SB)/8, $·avx2AddSub1(SB)
+DATA avx2Addresses<>+3840(SB)/8, $·avx2AddSubOne(SB)
+DATA avx2Addresses<>+3848(SB)/8, $·avx2AddSubOne1(SB)
+DATA avx2Addresses<>+3856(SB)/8, $·avx2AddSubOne(SB)
+DATA avx2Addresses<>+3864(SB)/8, $·avx2AddSubOne1(SB)
+DATA avx2Addresses<>+3872(SB)/8, $·avx2AddSubFrom(SB)
+DATA avx2Addresses<>+3880(SB)/8, $·avx2AddSubFrom1(SB)
+DATA avx2Addresses<>+3888(SB)/8, $·avx2AddSubFrom(SB)
+DATA avx2Addresses<>+3896(SB)/8, $·avx2AddSubFrom1(SB)
+DATA avx2Addresses<>+3904(SB)/8, $·avx2AddSubFromOne(SB)
+DATA avx2Addresses<>+3912(SB)/8, $·avx2AddSubFromOne1(SB)
+DATA avx2Addresses<>+3920(SB)/8, $·avx2AddSubFromOne(SB)
+DATA avx2Addresses<>+3928(SB)/8, $·avx2AddSubFromOne1(SB)
+DATA avx2Addresses<>+3936(SB)/8, $·avx2AddMul(SB)
+DATA avx2Addresses<>+3944(SB)/8, $·avx2AddMul1(SB)
+DATA avx2Addresses<>+3952(SB)/8, $·avx2AddMul(SB)
+DATA avx2Addresses<>+3960(SB)/8, $·avx2AddMul1(SB)
+DATA avx2Addresses<>+3968(SB)/8, $·avx2AddMulOne(SB)
+DATA avx2Addresses<>+3976(SB)/8, $·avx2AddMulOne1(SB)
+DATA avx2Addresses<>+3984(SB)/8, $·avx2AddMulOne(SB)
+DATA avx2Addresses<>+3992(SB)/8, $·avx2AddMulOne1(SB)
+DATA avx2Addresses<>+4000(SB)/8, $·avx2SubAdd(SB)
+DATA avx2Addresses<>+4008(SB)/8, $·avx2SubAdd1(SB)
+DATA avx2Addresses<>+4016(SB)/8, $·avx2SubAdd(SB)
+DATA avx2Addresses<>+4024(SB)/8, $·avx2SubAdd1(SB)
+DATA avx2Addresses<>+4032(SB)/8, $·avx2SubAddOne(SB)
+DATA avx2Addresses<>+4040(SB)/8, $·avx2SubAddOne1(SB)
+DATA avx2Addresses<>+4048(SB)/8, $·avx2SubAddOne(SB)
+DATA avx2Addresses<>+4056(SB)/8, $·avx2SubAddOne1(SB)
+DATA avx2Addresses<>+4064(SB)/8, $·avx2SubSub(SB)
+DATA avx2Addresses<>+4072(SB)/8, $·avx2SubSub1(SB)
+DATA avx2Addresses<>+4080(SB)/8, $·avx2SubSub(SB)
+DATA avx2Addresses<>+4088(SB)/8, $·avx2SubSub1(SB)
+DATA avx2Addresses<>+4096(SB)/8, $·avx2SubSubOne(SB)
+DATA avx2Addresses<>+4104(SB)/8, $·avx2SubSubOne1(SB)
+DATA avx2Addresses<>+4112(SB)/8, $·avx2SubSubOne(SB)
+DATA avx2Addresses<>+4120(SB)/8, $·avx2SubSubOne1(SB)
+DATA avx2Addresses<>+4128(SB)/8, $·avx2SubSubFrom(SB)
+DATA avx2Addresses<>+4136(SB)/8, $·avx2SubSubFrom1(SB)
+DATA avx2Addresses<>+4144(SB)/8, $·avx2SubSubFrom(SB)
+DATA avx2Addresses<>+4152(SB)/8, $·avx2SubSubFrom1(SB)
+DATA avx2Addresses<>+4160(SB)/8, $·avx2SubSubFromOne(SB)
+DATA avx2Addresses<>+4168(SB)/8, $·avx2SubSubFromOne1(SB)
+DATA avx2Addresses<>+4176(SB)/8, $·avx2SubSubFromOne(SB)
+DATA avx2Addresses<>+4184(SB)/8, $·avx2SubSubFromOne1(SB)
+DATA avx2Addresses<>+4192(SB)/8, $·avx2SubMul(SB)
+DATA avx2Addresses<>+4200(SB)/8, $·avx2SubMul1(SB)
+DATA avx2Addresses<>+4208(SB)/8, $·avx2SubMul(SB)
+DATA avx2Addresses<>+4216(SB)/8, $·avx2SubMul1(SB)
+DATA avx2Addresses<>+4224(SB)/8, $·avx2SubMulOne(SB)
+DATA avx2Addresses<>+4232(SB)/8, $·avx2SubMulOne1(SB)
+DATA avx2Addresses<>+4240(SB)/8, $·avx2SubMulOne(SB)
+DATA avx2Addresses<>+4248(SB)/8, $·avx2SubMulOne1(SB)
+DATA avx2Addresses<>+4256(SB)/8, $·avx2SubFromAdd(SB)
+DATA avx2Addresses<>+4264(SB)/8, $·avx2SubFromAdd1(SB)
+DATA avx2Addresses<>+4272(SB)/8, $·avx2SubFromAdd(SB)
+DATA avx2Addresses<>+4280(SB)/8, $·avx2SubFromAdd1(SB)
+DATA avx2Addresses<>+4288(SB)/8, $·avx2SubFromAddOne(SB)
+DATA avx2Addresses<>+4296(SB)/8, $·avx2SubFromAddOne1(SB)
+DATA avx2Addresses<>+4304(SB)/8, $·avx2SubFromAddOne(SB)
+DATA avx2Addresses<>+4312(SB)/8, $·avx2SubFromAddOne1(SB)
+DATA avx2Addresses<>+4320(SB)/8, $·avx2SubFromSub(SB)
+DATA avx2Addresses<>+4328(SB)/8, $·avx2SubFromSub1(SB)
+DATA avx2Addresses<>+4336(SB)/8, $·avx2SubFromSub(SB)
+DATA avx2Addresses<>+4344(SB)/8, $·avx2SubFromSub1(SB)
+DATA avx2Addresses<>+4352(SB)/8, $·avx2SubFromSubOne(SB)
+DATA avx2Addresses<>+4360(SB)/8, $·avx2SubFromSubOne1(SB)
+DATA avx2Addresses<>+4368(SB)/8, $·avx2SubFromSubOne(SB)
+DATA avx2Addresses<>+4376(SB)/8, $·avx2SubFromSubOne1(SB)
+DATA avx2Addresses<>+4384(SB)/8, $·avx2SubFromSubFrom(SB)
+DATA avx2Addresses<>+4392(SB)/8, $·avx2SubFromSubFrom1(SB)
+DATA avx2Addresses<>+4400(SB)/8, $·avx2SubFromSubFrom(SB)
+DATA avx2Addresses<>+4408(SB)/8, $·avx2SubFromSubFrom1(SB)
+DATA avx2Addresses<>+4416(SB)/8, $·avx2SubFromSubFromOne(SB)
+DATA avx2Addresses<>+4424(SB)/8, $·avx2SubFromSubFromOne1(SB)
+DATA avx2Addresses<>+4432(SB)/8, $·avx2SubFromSubFromOne(SB)
+DATA avx2Addresses<>+4440(SB)/8, $·avx2SubFromSubFromOne1(SB)
+DATA avx2Addresses<>+4448(SB)/8, $·avx2SubFromMul(SB)
+DATA avx2Addresses<>+4456(SB)/8, $·avx2SubFromMul1(SB)
+DATA avx2Addresses<>+4464(SB)/8, $·avx2SubFromMul(SB)
+DATA avx2Addresses<>+4472(SB)/8, $·avx2SubFromMul1(SB)
+DATA avx2Addresses<>+4480(SB)/8, $·avx2SubFromMulOne(SB)
+DATA avx2Addresses<>+4488(SB)/8, $·avx2SubFromMulOne1(SB)
+DATA avx2Addresses<>+4496(SB)/8, $·avx2SubFromMulOne(SB)
+DATA avx2Addresses<>+4504(SB)/8, $·avx2SubFromMulOne1(SB)
+DATA avx2Addresses<>+4512(SB)/8, $·avx2MulAdd(SB)
+DATA avx2Addresses<>+4520(SB)/8, $·avx2MulAdd1(SB)
+DATA avx2Addresses<>+4528(SB)/8, $·avx2MulAdd(SB)
+DATA avx2Addresses<>+4536(SB)/8, $·avx2MulAdd1(SB)
+DATA avx2Addresses<>+4544(SB)/8, $·avx2MulAddOne(SB)
+DATA avx2Addresses<>+4552(SB)/8, $·avx2MulAddOne1(SB)
+DATA avx2Addresses<>+4560(SB)/8, $·avx2MulAddOne(SB)
+DATA avx2Addresses<>+4568(SB)/8, $·avx2MulAddOne1(SB)
+DATA avx2Addresses<>+4576(SB)/8, $·avx2MulSub(SB)
+DATA avx2Addresses<>+4584(SB)/8, $·avx2MulSub1(SB)
+DATA avx2Addresses<>+4592(SB)/8, $·avx2MulSub(SB)
+DATA avx2Addresses<>+4600(SB)/8, $·avx2MulSub1(SB)
+DATA avx2Addresses<>+4608(SB)/8, $·avx2MulSubOne(SB)
+DATA avx2Addresses<>+4616(SB)/8, $·avx2MulSubOne1(SB)
+DATA avx2Addresses<>+4624(SB)/8, $·avx2MulSubOne(SB)
+DATA avx2Addresses<>+4632(SB)/8, $·avx2MulSubOne1(SB)
+DATA avx2Addresses<>+4640(SB)/8, $·avx2MulSubFrom(SB)
+DATA avx2Addresses<>+4648(SB)/8, $·avx2MulSubFrom1(SB)
+DATA avx2Addresses<>+4656(SB)/8, $·avx2MulSubFrom(SB)
+DATA avx2Addresses<>+4664(SB)/8, $·avx2MulSubFrom1(SB)
+DATA avx2Addresses<>+4672(SB)/8, $·avx2MulSubFromOne(SB)
+DATA avx2Addresses<>+4680(SB)/8, $·avx2MulSubFromOne1(SB)
+DATA avx2Addresses<>+4688(SB)/8, $·avx2MulSubFromOne(SB)
+DATA avx2Addresses<>+4696(SB)/8, $·avx2MulSubFromOne1(SB)
+DATA avx2Addresses<>+4704(SB)/8, $·avx2MulMul(SB)
+DATA avx2Addresses<>+4712(SB)/8, $·avx2MulMul1(SB)
+DATA avx2Addresses<>+4720(SB)/8, $·avx2MulMul(SB)
+DATA avx2Addresses<>+4728(SB)/8, $·avx2MulMul1(SB)
+DATA avx2Addresses<>+4736(SB)/8, $·avx2MulMulOne(SB)
+DATA avx2Addresses<>+4744(SB)/8, $·avx2MulMulOne1(SB)
+DATA avx2Addresses<>+4752(SB)/8, $·avx2MulMulOne(SB)
+DATA avx2Addresses<>+4760(SB)/8, $·avx2MulMulOne1(SB)
+DATA avx2Addresses<>+4768(SB)/8, $·avx2AddRelu(SB)
+DATA avx2Addresses<>+4776(SB)/8, $·avx2AddRelu1(SB)
+DATA avx2Addresses<>+4784(SB)/8, $·avx2AddRelu(SB)
+DATA avx2Addresses<>+4792(SB)/8, $·avx2AddRelu1(SB)
+DATA avx2Addresses<>+4800(SB)/8, $·avx2AddReluOne(SB)
+DATA avx2Addresses<>+4808(SB)/8, $·avx2AddReluOne1(SB)
+DATA avx2Addresses<>+4816(SB)/8, $·avx2AddReluOne(SB)
+DATA avx2Addresses<>+4824(SB)/8, $·avx2AddReluOne1(SB)
+DATA avx2Addresses<>+4832(SB)/8, $·avx2AddNeg(SB)
+DATA avx2Addresses<>+4840(SB)/8, $·avx2AddNeg1(SB)
+DATA avx2Addresses<>+4848(SB)/8, $·avx2AddNeg(SB)
+DATA avx2Addresses<>+4856(SB)/8, $·avx2AddNeg1(SB)
+DATA avx2Addresses<>+4864(SB)/8, $·avx2AddNegOne(SB)
+DATA avx2Addresses<>+4872(SB)/8, $·avx2AddNegOne1(SB)
+DATA avx2Addresses<>+4880(SB)/8, $·avx2AddNegOne(SB)
+DATA avx2Addresses<>+4888(SB)/8, $·avx2AddNegOne1(SB)
+DATA avx2Addresses<>+4896(SB)/8, $·avx2SubRelu(SB)
+DATA avx2Addresses<>+4904(SB)/8, $·avx2SubRelu1(SB)
+DATA avx2Addresses<>+4912(SB)/8, $·avx2SubRelu(SB)
+DATA avx2Addresses<>+4920(SB)/8, $·avx2SubRelu1(SB)
+DATA avx2Addresses<>+4928(SB)/8, $·avx2SubReluOne(SB)
+DATA avx2Addresses<>+4936(SB)/8, $·avx2SubReluOne1(SB)
+DATA avx2Addresses<>+4944(SB)/8, $·avx2SubReluOne(SB)
+DATA avx2Addresses<>+4952(SB)/8, $·avx2SubReluOne1(SB)
+DATA avx2Addresses<>+4960(SB)/8, $·avx2SubNeg(SB)
+DATA avx2Addresses<>+4968(SB)/8, $·avx2SubNeg1(SB)
+DATA avx2Addresses<>+4976(SB)/8, $·avx2SubNeg(SB)
+DATA avx2Addresses<>+4984(SB)/8, $·avx2SubNeg1(SB)
+DATA avx2Addresses<>+4992(SB)/8, $·avx2SubNegOne(SB)
+DATA avx2Addresses<>+5000(SB)/8, $·avx2SubNegOne1(SB)
+DATA avx2Addresses<>+5008(SB)/8, $·avx2SubNegOne(SB)
+DATA avx2Addresses<>+5016(SB)/8, $·avx2SubNegOne1(SB)
+DATA avx2Addresses<>+5024(SB)/8, $·avx2SubFromRelu(SB)
+DATA avx2Addresses<>+5032(SB)/8, $·avx2SubFromRelu1(SB)
+DATA avx2Addresses<>+5040(SB)/8, $·avx2SubFromRelu(SB)
+DATA avx2Addresses<>+5048(SB)/8, $·avx2SubFromRelu1(SB)
+DATA avx2Addresses<>+5056(SB)/8, $·avx2SubFromReluOne(SB)
+DATA avx2Addresses<>+5064(SB)/8, $·avx2SubFromReluOne1(SB)
+DATA avx2Addresses<>+5072(SB)/8, $·avx2SubFromReluOne(SB)
+DATA avx2Addresses<>+5080(SB)/8, $·avx2SubFromReluOne1(SB)
+DATA avx2Addresses<>+5088(SB)/8, $·avx2SubFromNeg(SB)
+DATA avx2Addresses<>+5096(SB)/8, $·avx2SubFromNeg1(SB)
+DATA avx2Addresses<>+5104(SB)/8, $·avx2SubFromNeg(SB)
+DATA avx2Addresses<>+5112(SB)/8, $·avx2SubFromNeg1(SB)
+DATA avx2Addresses<>+5120(SB)/8, $·avx2SubFromNegOne(SB)
+DATA avx2Addresses<>+5128(SB)/8, $·avx2SubFromNegOne1(SB)
+DATA avx2Addresses<>+5136(SB)/8, $·avx2SubFromNegOne(SB)
+DATA avx2Addresses<>+5144(SB)/8, $·avx2SubFromNegOne1(SB)
+DATA avx2Addresses<>+5152(SB)/8, $·avx2MulRelu(SB)
+DATA avx2Addresses<>+5160(SB)/8, $·avx2MulRelu1(SB)
+DATA avx2Addresses<>+5168(SB)/8, $·avx2MulRelu(SB)
+DATA avx2Addresses<>+5176(SB)/8, $·avx2MulRelu1(SB)
+DATA avx2Addresses<>+5184(SB)/8, $·avx2MulReluOne(SB)
+DATA avx2Addresses<>+5192(SB)/8, $·avx2MulReluOne1(SB)
+DATA avx2Addresses<>+5200(SB)/8, $·avx2MulReluOne(SB)
+DATA avx2Addresses<>+5208(SB)/8, $·avx2MulReluOne1(SB)
+DATA avx2Addresses<>+5216(SB)/8, $·avx2MulNeg(SB)
+DATA avx2Addresses<>+5224(SB)/8, $·avx2MulNeg1(SB)
+DATA avx2Addresses<>+5232(SB)/8, $·avx2MulNeg(SB)
+DATA avx2Addresses<>+5240(SB)/8, $·avx2MulNeg1(SB)
+DATA avx2Addresses<>+5248(SB)/8, $·avx2MulNegOne(SB)
+DATA avx2Addresses<>+5256(SB)/8, $·avx2MulNegOne1(SB)
+DATA avx2Addresses<>+5264(SB)/8, $·avx2MulNegOne(SB)
+DATA avx2Addresses<>+5272(SB)/8, $·avx2MulNegOne1(SB)
+DATA avx2Addresses<>+5280(SB)/8, $·avx2ReluAdd(SB)
+DATA avx2Addresses<>+5288(SB)/8, $·avx2ReluAdd1(SB)
+DATA avx2Addresses<>+5296(SB)/8, $·avx2ReluAdd(SB)
+DATA avx2Addresses<>+5304(SB)/8, $·avx2ReluAdd1(SB)
+DATA avx2Addresses<>+5312(SB)/8, $·avx2ReluAddOne(SB)
+DATA avx2Addresses<>+5320(SB)/8, $·avx2ReluAddOne1(SB)
+DATA avx2Addresses<>+5328(SB)/8, $·avx2ReluAddOne(SB)
+DATA avx2Addresses<>+5336(SB)/8, $·avx2ReluAddOne1(SB)
+DATA avx2Addresses<>+5344(SB)/8, $·avx2ReluSub(SB)
+DATA avx2Addresses<>+5352(SB)/8, $·avx2ReluSub1(SB)
+DATA avx2Addresses<>+5360(SB)/8, $·avx2ReluSub(SB)
+DATA avx2Addresses<>+5368(SB)/8, $·avx2ReluSub1(SB)
+DATA avx2Addresses<>+5376(SB)/8, $·avx2ReluSubOne(SB)
+DATA avx2Addresses<>+5384(SB)/8, $·avx2ReluSubOne1(SB)
+DATA avx2Addresses<>+5392(SB)/8, $·avx2ReluSubOne(SB)
+DATA avx2Addresses<>+5400(SB)/8, $·avx2ReluSubOne1(SB)
+DATA avx2Addresses<>+5408(SB)/8, $·avx2ReluSubFrom(SB)
+DATA avx2Addresses<>+5416(SB)/8, $·avx2ReluSubFrom1(SB)
+DATA avx2Addresses<>+5424(SB)/8, $·avx2ReluSubFrom(SB)
+DATA avx2Addresses<>+5432(SB)/8, $·avx2ReluSubFrom1(SB)
+DATA avx2Addresses<>+5440(SB)/8, $·avx2ReluSubFromOne(SB)
+DATA avx2Addresses<>+5448(SB)/8, $·avx2ReluSubFromOne1(SB)
+DATA avx2Addresses<>+5456(SB)/8, $·avx2ReluSubFromOne(SB)
+DATA avx2Addresses<>+5464(SB)/8, $·avx2ReluSubFromOne1(SB)
+DATA avx2Addresses<>+5472(SB)/8, $·avx2ReluMul(SB)
+DATA avx2Addresses<>+5480(SB)/8, $·avx2ReluMul1(SB)
+DATA avx2Addresses<>+5488(SB)/8, $·avx2ReluMul(SB)
+DATA avx2Addresses<>+5496(SB)/8, $·avx2ReluMul1(SB)
+DATA avx2Addresses<>+5504(SB)/8, $·avx2ReluMulOne(SB)
+DATA avx2Addresses<>+5512(SB)/8, $·avx2ReluMulOne1(SB)
+DATA avx2Addresses<>+5520(SB)/8, $·avx2ReluMulOne(SB)
+DATA avx2Addresses<>+5528(SB)/8, $·avx2ReluMulOne1(SB)
+DATA avx2Addresses<>+5536(SB)/8, $·avx2NegAdd(SB)
+DATA avx2Addresses<>+5544(SB)/8, $·avx2NegAdd1(SB)
+DATA avx2Addresses<>+5552(SB)/8, $·avx2NegAdd(SB)
+DATA avx2Addresses<>+5560(SB)/8, $·avx2NegAdd1(SB)
+DATA avx2Addresses<>+5568(SB)/8, $·avx2NegAddOne(SB)
+DATA avx2Addresses<>+5576(SB)/8, $·avx2NegAddOne1(SB)
+DATA avx2Addresses<>+5584(SB)/8, $·avx2NegAddOne(SB)
+DATA avx2Addresses<>+5592(SB)/8, $·avx2NegAddOne1(SB)
+DATA avx2Addresses<>+5600(SB)/8, $·avx2NegSub(SB)
+DATA avx2Addresses<>+5608(SB)/8, $·avx2NegSub1(SB)
+DATA avx2Addresses<>+5616(SB)/8, $·avx2NegSub(SB)
+DATA avx2Addresses<>+5624(SB)/8, $·avx2NegSub1(SB)
+DATA avx2Addresses<>+5632(SB)/8, $·avx2NegSubOne(SB)
+DATA avx2Addresses<>+5640(SB)/8, $·avx2NegSubOne1(SB)
+DATA avx2Addresses<>+5648(SB)/8, $·avx2NegSubOne(SB)
+DATA avx2Addresses<>+5656(SB)/8, $·avx2NegSubOne1(SB)
+DATA avx2Addresses<>+5664(SB)/8, $·avx2NegSubFrom(SB)
+DATA avx2Addresses<>+5672(SB)/8, $·avx2NegSubFrom1(SB)
+DATA avx2Addresses<>+5680(SB)/8, $·avx2NegSubFrom(SB)
+DATA avx2Addresses<>+5688(SB)/8, $·avx2NegSubFrom1(SB)
+DATA avx2Addresses<>+5696(SB)/8, $·avx2NegSubFromOne(SB)
+DATA avx2Addresses<>+5704(SB)/8, $·avx2NegSubFromOne1(SB)
+DATA avx2Addresses<>+5712(SB)/8, $·avx2NegSubFromOne(SB)
+DATA avx2Addresses<>+5720(SB)/8, $·avx2NegSubFromOne1(SB)
+DATA avx2Addresses<>+5728(SB)/8, $·avx2NegMul(SB)
+DATA avx2Addresses<>+5736(SB)/8, $·avx2NegMul1(SB)
+DATA avx2Addresses<>+5744(SB)/8, $·avx2NegMul(SB)
+DATA avx2Addresses<>+5752(SB)/8, $·avx2NegMul1(SB)
+DATA avx2Addresses<>+5760(SB)/8, $·avx2NegMulOne(SB)
+DATA avx2Addresses<>+5768(SB)/8, $·avx2NegMulOne1(SB)
+DATA avx2Addresses<>+5776(SB)/8, $·avx2NegMulOne(SB)
+DATA avx2Addresses<>+5784(SB)/8, $·avx2NegMulOne1(SB)
+GLOBL avx2Addresses<>(SB), RODATA|NOPTR, $5792
 
 // func avx2Table() *uintptr
 TEXT ·avx2Table(SB), NOSPLIT, $0-8

@@ -334,6 +334,390 @@ func avx512GreaterInt()
 // avx512GreaterEqualInt is the code GreaterEqualInt.
 func avx512GreaterEqualInt()
 
+// avx512AddAdd is the code AddAdd.
+func avx512AddAdd()
+
+// avx512AddAdd1 is the code AddAdd.
+func avx512AddAdd1()
+
+// avx512AddAddOne is the code AddAddOne.
+func avx512AddAddOne()
+
+// avx512AddAddOne1 is the code AddAddOne.
+func avx512AddAddOne1()
+
+// avx512AddSub is the code AddSub.
+func avx512AddSub()
+
+// avx512AddSub1 is the code AddSub.
+func avx512AddSub1()
+
+// avx512AddSubOne is the code AddSubOne.
+func avx512AddSubOne()
+
+// avx512AddSubOne1 is the code AddSubOne.
+func avx512AddSubOne1()
+
+// avx512AddSubFrom is the code AddSubFrom.
+func avx512AddSubFrom()
+
+// avx512AddSubFrom1 is the code AddSubFrom.
+func avx512AddSubFrom1()
+
+// avx512AddSubFromOne is the code AddSubFromOne.
+func avx512AddSubFromOne()
+
+// avx512AddSubFromOne1 is the code AddSubFromOne.
+func avx512AddSubFromOne1()
+
+// avx512AddMul is the code AddMul.
+func avx512AddMul()
+
+// avx512AddMul1 is the code AddMul.
+func avx512AddMul1()
+
+// avx512AddMulOne is the code AddMulOne.
+func avx512AddMulOne()
+
+// avx512AddMulOne1 is the code AddMulOne.
+func avx512AddMulOne1()
+
+// avx512AddRelu is the code AddRelu.
+func avx512AddRelu()
+
+// avx512AddRelu1 is the code AddRelu.
+func avx512AddRelu1()
+
+// avx512AddReluOne is the code AddReluOne.
+func avx512AddReluOne()
+
+// avx512AddReluOne1 is the code AddReluOne.
+func avx512AddReluOne1()
+
+// avx512ReluAdd is the code ReluAdd.
+func avx512ReluAdd()
+
+// avx512ReluAdd1 is the code ReluAdd.
+func avx512ReluAdd1()
+
+// avx512ReluAddOne is the code ReluAddOne.
+func avx512ReluAddOne()
+
+// avx512ReluAddOne1 is the code ReluAddOne.
+func avx512ReluAddOne1()
+
+// avx512AddNeg is the code AddNeg.
+func avx512AddNeg()
+
+// avx512AddNeg1 is the code AddNeg.
+func avx512AddNeg1()
+
+// avx512AddNegOne is the code AddNegOne.
+func avx512AddNegOne()
+
+// avx512AddNegOne1 is the code AddNegOne.
+func avx512AddNegOne1()
+
+// avx512NegAdd is the code NegAdd.
+func avx512NegAdd()
+
+// avx512NegAdd1 is the code NegAdd.
+func avx512NegAdd1()
+
+// avx512NegAddOne is the code NegAddOne.
+func avx512NegAddOne()
+
+// avx512NegAddOne1 is the code NegAddOne.
+func avx512NegAddOne1()
+
+// avx512SubAdd is the code SubAdd.
+func avx512SubAdd()
+
+// avx512SubAdd1 is the code SubAdd.
+func avx512SubAdd1()
+
+// avx512SubAddOne is the code SubAddOne.
+func avx512SubAddOne()
+
+// avx512SubAddOne1 is the code SubAddOne.
+func avx512SubAddOne1()
+
+// avx512SubSub is the code SubSub.
+func avx512SubSub()
+
+// avx512SubSub1 is the code SubSub.
+func avx512SubSub1()
+
+// avx512SubSubOne is the code SubSubOne.
+func avx512SubSubOne()
+
+// avx512SubSubOne1 is the code SubSubOne.
+func avx512SubSubOne1()
+
+// avx512SubSubFrom is the code SubSubFrom.
+func avx512SubSubFrom()
+
+// avx512SubSubFrom1 is the code SubSubFrom.
+func avx512SubSubFrom1()
+
+// avx512SubSubFromOne is the code SubSubFromOne.
+func avx512SubSubFromOne()
+
+// avx512SubSubFromOne1 is the code SubSubFromOne.
+func avx512SubSubFromOne1()
+
+// avx512SubMul is the code SubMul.
+func avx512SubMul()
+
+// avx512SubMul1 is the code SubMul.
+func avx512SubMul1()
+
+// avx512SubMulOne is the code SubMulOne.
+func avx512SubMulOne()
+
+// avx512SubMulOne1 is the code SubMulOne.
+func avx512SubMulOne1()
+
+// avx512SubRelu is the code SubRelu.
+func avx512SubRelu()
+
+// avx512SubRelu1 is the code SubRelu.
+func avx512SubRelu1()
+
+// avx512SubReluOne is the code SubReluOne.
+func avx512SubReluOne()
+
+// avx512SubReluOne1 is the code SubReluOne.
+func avx512SubReluOne1()
+
+// avx512ReluSub is the code ReluSub.
+func avx512ReluSub()
+
+// avx512ReluSub1 is the code ReluSub.
+func avx512ReluSub1()
+
+// avx512ReluSubOne is the code ReluSubOne.
+func avx512ReluSubOne()
+
+// avx512ReluSubOne1 is the code ReluSubOne.
+func avx512ReluSubOne1()
+
+// avx512SubNeg is the code SubNeg.
+func avx512SubNeg()
+
+// avx512SubNeg1 is the code SubNeg.
+func avx512SubNeg1()
+
+// avx512SubNegOne is the code SubNegOne.
+func avx512SubNegOne()
+
+// avx512SubNegOne1 is the code SubNegOne.
+func avx512SubNegOne1()
+
+// avx512NegSub is the code NegSub.
+func avx512NegSub()
+
+// avx512NegSub1 is the code NegSub.
+func avx512NegSub1()
+
+// avx512NegSubOne is the code NegSubOne.
+func avx512NegSubOne()
+
+// avx512NegSubOne1 is the code NegSubOne.
+func avx512NegSubOne1()
+
+// avx512SubFromAdd is the code SubFromAdd.
+func avx512SubFromAdd()
+
+// avx512SubFromAdd1 is the code SubFromAdd.
+func avx512SubFromAdd1()
+
+// avx512SubFromAddOne is the code SubFromAddOne.
+func avx512SubFromAddOne()
+
+// avx512SubFromAddOne1 is the code SubFromAddOne.
+func avx512SubFromAddOne1()
+
+// avx512SubFromSub is the code SubFromSub.
+func avx512SubFromSub()
+
+// avx512SubFromSub1 is the code SubFromSub.
+func avx512SubFromSub1()
+
+// avx512SubFromSubOne is the code SubFromSubOne.
+func avx512SubFromSubOne()
+
+// avx512SubFromSubOne1 is the code SubFromSubOne.
+func avx512SubFromSubOne1()
+
+// avx512SubFromSubFrom is the code SubFromSubFrom.
+func avx512SubFromSubFrom()
+
+// avx512SubFromSubFrom1 is the code SubFromSubFrom.
+func avx512SubFromSubFrom1()
+
+// avx512SubFromSubFromOne is the code SubFromSubFromOne.
+func avx512SubFromSubFromOne()
+
+// avx512SubFromSubFromOne1 is the code SubFromSubFromOne.
+func avx512SubFromSubFromOne1()
+
+// avx512SubFromMul is the code SubFromMul.
+func avx512SubFromMul()
+
+// avx512SubFromMul1 is the code SubFromMul.
+func avx512SubFromMul1()
+
+// avx512SubFromMulOne is the code SubFromMulOne.
+func avx512SubFromMulOne()
+
+// avx512SubFromMulOne1 is the code SubFromMulOne.
+func avx512SubFromMulOne1()
+
+// avx512SubFromRelu is the code SubFromRelu.
+func avx512SubFromRelu()
+
+// avx512SubFromRelu1 is the code SubFromRelu.
+func avx512SubFromRelu1()
+
+// avx512SubFromReluOne is the code SubFromReluOne.
+func avx512SubFromReluOne()
+
+// avx512SubFromReluOne1 is the code SubFromReluOne.
+func avx512SubFromReluOne1()
+
+// avx512ReluSubFrom is the code ReluSubFrom.
+func avx512ReluSubFrom()
+
+// avx512ReluSubFrom1 is the code ReluSubFrom.
+func avx512ReluSubFrom1()
+
+// avx512ReluSubFromOne is the code ReluSubFromOne.
+func avx512ReluSubFromOne()
+
+// avx512ReluSubFromOne1 is the code ReluSubFromOne.
+func avx512ReluSubFromOne1()
+
+// avx512SubFromNeg is the code SubFromNeg.
+func avx512SubFromNeg()
+
+// avx512SubFromNeg1 is the code SubFromNeg.
+func avx512SubFromNeg1()
+
+// avx512SubFromNegOne is the code SubFromNegOne.
+func avx512SubFromNegOne()
+
+// avx512SubFromNegOne1 is the code SubFromNegOne.
+func avx512SubFromNegOne1()
+
+// avx512NegSubFrom is the code NegSubFrom.
+func avx512NegSubFrom()
+
+// avx512NegSubFrom1 is the code NegSubFrom.
+func avx512NegSubFrom1()
+
+// avx512NegSubFromOne is the code NegSubFromOne.
+func avx512NegSubFromOne()
+
+// avx512NegSubFromOne1 is the code NegSubFromOne.
+func avx512NegSubFromOne1()
+
+// avx512MulAdd is the code MulAdd.
+func avx512MulAdd()
+
+// avx512MulAdd1 is the code MulAdd.
+func avx512MulAdd1()
+
+// avx512MulAddOne is the code MulAddOne.
+func avx512MulAddOne()
+
+// avx512MulAddOne1 is the code MulAddOne.
+func avx512MulAddOne1()
+
+// avx512MulSub is the code MulSub.
+func avx512MulSub()
+
+// avx512MulSub1 is the code MulSub.
+func avx512MulSub1()
+
+// avx512MulSubOne is the code MulSubOne.
+func avx512MulSubOne()
+
+// avx512MulSubOne1 is the code MulSubOne.
+func avx512MulSubOne1()
+
+// avx512MulSubFrom is the code MulSubFrom.
+func avx512MulSubFrom()
+
+// avx512MulSubFrom1 is the code MulSubFrom.
+func avx512MulSubFrom1()
+
+// avx512MulSubFromOne is the code MulSubFromOne.
+func avx512MulSubFromOne()
+
+// avx512MulSubFromOne1 is the code MulSubFromOne.
+func avx512MulSubFromOne1()
+
+// avx512MulMul is the code MulMul.
+func avx512MulMul()
+
+// avx512MulMul1 is the code MulMul.
+func avx512MulMul1()
+
+// avx512MulMulOne is the code MulMulOne.
+func avx512MulMulOne()
+
+// avx512MulMulOne1 is the code MulMulOne.
+func avx512MulMulOne1()
+
+// avx512MulRelu is the code MulRelu.
+func avx512MulRelu()
+
+// avx512MulRelu1 is the code MulRelu.
+func avx512MulRelu1()
+
+// avx512MulReluOne is the code MulReluOne.
+func avx512MulReluOne()
+
+// avx512MulReluOne1 is the code MulReluOne.
+func avx512MulReluOne1()
+
+// avx512ReluMul is the code ReluMul.
+func avx512ReluMul()
+
+// avx512ReluMul1 is the code ReluMul.
+func avx512ReluMul1()
+
+// avx512ReluMulOne is the code ReluMulOne.
+func avx512ReluMulOne()
+
+// avx512ReluMulOne1 is the code ReluMulOne.
+func avx512ReluMulOne1()
+
+// avx512MulNeg is the code MulNeg.
+func avx512MulNeg()
+
+// avx512MulNeg1 is the code MulNeg.
+func avx512MulNeg1()
+
+// avx512MulNegOne is the code MulNegOne.
+func avx512MulNegOne()
+
+// avx512MulNegOne1 is the code MulNegOne.
+func avx512MulNegOne1()
+
+// avx512NegMul is the code NegMul.
+func avx512NegMul()
+
+// avx512NegMul1 is the code NegMul.
+func avx512NegMul1()
+
+// avx512NegMulOne is the code NegMulOne.
+func avx512NegMulOne()
+
+// avx512NegMulOne1 is the code NegMulOne.
+func avx512NegMulOne1()
+
 // avx512Exp is the code Exp.
 func avx512Exp()
 

@@ -2122,6 +2122,2630 @@ TEXT ·avx512GreaterEqualInt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x10, R8
 	JMP      AX
 
+// func avx512AddAdd()
+// Requires: AVX512F
+TEXT ·avx512AddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VADDPS  128(CX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddAdd1()
+// Requires: AVX512F
+TEXT ·avx512AddAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VADDPS  128(CX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddAddOne()
+// Requires: AVX512F
+TEXT ·avx512AddAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddAddOne1()
+// Requires: AVX512F
+TEXT ·avx512AddAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddSub()
+// Requires: AVX512F
+TEXT ·avx512AddSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VSUBPS  (CX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddSub1()
+// Requires: AVX512F
+TEXT ·avx512AddSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VSUBPS  (CX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddSubOne()
+// Requires: AVX512F
+TEXT ·avx512AddSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VSUBPS       Z30, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VSUBPS       Z30, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VSUBPS       Z30, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddSubOne1()
+// Requires: AVX512F
+TEXT ·avx512AddSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VSUBPS       Z30, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VSUBPS       Z30, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VSUBPS       Z30, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddSubFrom()
+// Requires: AVX512F
+TEXT ·avx512AddSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VADDPS  64(BX), Z1, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VADDPS  128(BX), Z2, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VADDPS  192(BX), Z3, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddSubFrom1()
+// Requires: AVX512F
+TEXT ·avx512AddSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VADDPS  64(BX), Z1, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VADDPS  128(BX), Z2, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VADDPS  192(BX), Z3, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddSubFromOne()
+// Requires: AVX512F
+TEXT ·avx512AddSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VSUBPS       Z0, Z30, Z0
+	VADDPS       Z31, Z1, Z1
+	VSUBPS       Z1, Z30, Z1
+	VADDPS       Z31, Z2, Z2
+	VSUBPS       Z2, Z30, Z2
+	VADDPS       Z31, Z3, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddSubFromOne1()
+// Requires: AVX512F
+TEXT ·avx512AddSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VSUBPS       Z0, Z30, Z0
+	VADDPS       Z31, Z1, Z1
+	VSUBPS       Z1, Z30, Z1
+	VADDPS       Z31, Z2, Z2
+	VSUBPS       Z2, Z30, Z2
+	VADDPS       Z31, Z3, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddMul()
+// Requires: AVX512F
+TEXT ·avx512AddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VMULPS  (CX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VMULPS  64(CX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VMULPS  128(CX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddMul1()
+// Requires: AVX512F
+TEXT ·avx512AddMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VADDPS  (BX), Z0, Z0
+	VMULPS  (CX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VMULPS  64(CX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VMULPS  128(CX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddMulOne()
+// Requires: AVX512F
+TEXT ·avx512AddMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VMULPS       Z30, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VMULPS       Z30, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VMULPS       Z30, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddMulOne1()
+// Requires: AVX512F
+TEXT ·avx512AddMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VADDPS       Z31, Z0, Z0
+	VMULPS       Z30, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VMULPS       Z30, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VMULPS       Z30, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddRelu()
+// Requires: AVX512F
+TEXT ·avx512AddRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VADDPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VADDPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VADDPS  192(BX), Z3, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddRelu1()
+// Requires: AVX512F
+TEXT ·avx512AddRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VADDPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VADDPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VADDPS  192(BX), Z3, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddReluOne()
+// Requires: AVX512F
+TEXT ·avx512AddReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VADDPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VADDPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VADDPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VADDPS       Z31, Z3, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddReluOne1()
+// Requires: AVX512F
+TEXT ·avx512AddReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VADDPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VADDPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VADDPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VADDPS       Z31, Z3, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluAdd()
+// Requires: AVX512F
+TEXT ·avx512ReluAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VADDPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VADDPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VADDPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VADDPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluAdd1()
+// Requires: AVX512F
+TEXT ·avx512ReluAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VADDPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VADDPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VADDPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VADDPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluAddOne()
+// Requires: AVX512F
+TEXT ·avx512ReluAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VADDPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VADDPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VADDPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VADDPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluAddOne1()
+// Requires: AVX512F
+TEXT ·avx512ReluAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VADDPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VADDPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VADDPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VADDPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddNeg()
+// Requires: AVX512F
+TEXT ·avx512AddNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddNeg1()
+// Requires: AVX512F
+TEXT ·avx512AddNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VADDPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512AddNegOne()
+// Requires: AVX512F
+TEXT ·avx512AddNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VADDPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512AddNegOne1()
+// Requires: AVX512F
+TEXT ·avx512AddNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VADDPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegAdd()
+// Requires: AVX512F
+TEXT ·avx512NegAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VADDPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VADDPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VADDPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VADDPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegAdd1()
+// Requires: AVX512F
+TEXT ·avx512NegAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VADDPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VADDPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VADDPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VADDPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegAddOne()
+// Requires: AVX512F
+TEXT ·avx512NegAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VADDPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VADDPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VADDPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VADDPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegAddOne1()
+// Requires: AVX512F
+TEXT ·avx512NegAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VADDPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VADDPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VADDPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VADDPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubAdd()
+// Requires: AVX512F
+TEXT ·avx512SubAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VADDPS  128(CX), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubAdd1()
+// Requires: AVX512F
+TEXT ·avx512SubAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VADDPS  128(CX), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubAddOne()
+// Requires: AVX512F
+TEXT ·avx512SubAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VADDPS       Z30, Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VADDPS       Z30, Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VADDPS       Z30, Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubAddOne1()
+// Requires: AVX512F
+TEXT ·avx512SubAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VADDPS       Z30, Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VADDPS       Z30, Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VADDPS       Z30, Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubSub()
+// Requires: AVX512F
+TEXT ·avx512SubSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VSUBPS  (CX), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubSub1()
+// Requires: AVX512F
+TEXT ·avx512SubSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VSUBPS  (CX), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubSubOne()
+// Requires: AVX512F
+TEXT ·avx512SubSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VSUBPS       Z30, Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VSUBPS       Z30, Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VSUBPS       Z30, Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubSubOne1()
+// Requires: AVX512F
+TEXT ·avx512SubSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VSUBPS       Z30, Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VSUBPS       Z30, Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VSUBPS       Z30, Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubSubFrom()
+// Requires: AVX512F
+TEXT ·avx512SubSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubSubFrom1()
+// Requires: AVX512F
+TEXT ·avx512SubSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubSubFromOne()
+// Requires: AVX512F
+TEXT ·avx512SubSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VSUBPS       Z0, Z30, Z0
+	VSUBPS       Z31, Z1, Z1
+	VSUBPS       Z1, Z30, Z1
+	VSUBPS       Z31, Z2, Z2
+	VSUBPS       Z2, Z30, Z2
+	VSUBPS       Z31, Z3, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubSubFromOne1()
+// Requires: AVX512F
+TEXT ·avx512SubSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VSUBPS       Z0, Z30, Z0
+	VSUBPS       Z31, Z1, Z1
+	VSUBPS       Z1, Z30, Z1
+	VSUBPS       Z31, Z2, Z2
+	VSUBPS       Z2, Z30, Z2
+	VSUBPS       Z31, Z3, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubMul()
+// Requires: AVX512F
+TEXT ·avx512SubMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VMULPS  (CX), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VMULPS  64(CX), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VMULPS  128(CX), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubMul1()
+// Requires: AVX512F
+TEXT ·avx512SubMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VSUBPS  (BX), Z0, Z0
+	VMULPS  (CX), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VMULPS  64(CX), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VMULPS  128(CX), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubMulOne()
+// Requires: AVX512F
+TEXT ·avx512SubMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VMULPS       Z30, Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VMULPS       Z30, Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VMULPS       Z30, Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubMulOne1()
+// Requires: AVX512F
+TEXT ·avx512SubMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z31, Z0, Z0
+	VMULPS       Z30, Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VMULPS       Z30, Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VMULPS       Z30, Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubRelu()
+// Requires: AVX512F
+TEXT ·avx512SubRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubRelu1()
+// Requires: AVX512F
+TEXT ·avx512SubRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubReluOne()
+// Requires: AVX512F
+TEXT ·avx512SubReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z31, Z3, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubReluOne1()
+// Requires: AVX512F
+TEXT ·avx512SubReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z31, Z3, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluSub()
+// Requires: AVX512F
+TEXT ·avx512ReluSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VSUBPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VSUBPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VSUBPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VSUBPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluSub1()
+// Requires: AVX512F
+TEXT ·avx512ReluSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VSUBPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VSUBPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VSUBPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VSUBPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluSubOne()
+// Requires: AVX512F
+TEXT ·avx512ReluSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VSUBPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluSubOne1()
+// Requires: AVX512F
+TEXT ·avx512ReluSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VSUBPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubNeg()
+// Requires: AVX512F
+TEXT ·avx512SubNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubNeg1()
+// Requires: AVX512F
+TEXT ·avx512SubNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VSUBPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS  192(BX), Z3, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubNegOne()
+// Requires: AVX512F
+TEXT ·avx512SubNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubNegOne1()
+// Requires: AVX512F
+TEXT ·avx512SubNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z31, Z3, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegSub()
+// Requires: AVX512F
+TEXT ·avx512NegSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VSUBPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegSub1()
+// Requires: AVX512F
+TEXT ·avx512NegSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VSUBPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegSubOne()
+// Requires: AVX512F
+TEXT ·avx512NegSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VSUBPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegSubOne1()
+// Requires: AVX512F
+TEXT ·avx512NegSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VSUBPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromAdd()
+// Requires: AVX512F
+TEXT ·avx512SubFromAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VADDPS  (CX), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VADDPS  64(CX), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VADDPS  128(CX), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromAdd1()
+// Requires: AVX512F
+TEXT ·avx512SubFromAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VADDPS  (CX), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VADDPS  64(CX), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VADDPS  128(CX), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromAddOne()
+// Requires: AVX512F
+TEXT ·avx512SubFromAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VADDPS       Z30, Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VADDPS       Z30, Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VADDPS       Z30, Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromAddOne1()
+// Requires: AVX512F
+TEXT ·avx512SubFromAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VADDPS       Z30, Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VADDPS       Z30, Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VADDPS       Z30, Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromSub()
+// Requires: AVX512F
+TEXT ·avx512SubFromSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VSUBPS  (CX), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromSub1()
+// Requires: AVX512F
+TEXT ·avx512SubFromSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VSUBPS  (CX), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromSubOne()
+// Requires: AVX512F
+TEXT ·avx512SubFromSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VSUBPS       Z30, Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VSUBPS       Z30, Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VSUBPS       Z30, Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromSubOne1()
+// Requires: AVX512F
+TEXT ·avx512SubFromSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VSUBPS       Z30, Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VSUBPS       Z30, Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VSUBPS       Z30, Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromSubFrom()
+// Requires: AVX512F
+TEXT ·avx512SubFromSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromSubFrom1()
+// Requires: AVX512F
+TEXT ·avx512SubFromSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromSubFromOne()
+// Requires: AVX512F
+TEXT ·avx512SubFromSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VSUBPS       Z0, Z30, Z0
+	VSUBPS       Z1, Z31, Z1
+	VSUBPS       Z1, Z30, Z1
+	VSUBPS       Z2, Z31, Z2
+	VSUBPS       Z2, Z30, Z2
+	VSUBPS       Z3, Z31, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromSubFromOne1()
+// Requires: AVX512F
+TEXT ·avx512SubFromSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VSUBPS       Z0, Z30, Z0
+	VSUBPS       Z1, Z31, Z1
+	VSUBPS       Z1, Z30, Z1
+	VSUBPS       Z2, Z31, Z2
+	VSUBPS       Z2, Z30, Z2
+	VSUBPS       Z3, Z31, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromMul()
+// Requires: AVX512F
+TEXT ·avx512SubFromMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMULPS  (CX), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMULPS  64(CX), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMULPS  128(CX), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromMul1()
+// Requires: AVX512F
+TEXT ·avx512SubFromMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMULPS  (CX), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMULPS  64(CX), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMULPS  128(CX), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromMulOne()
+// Requires: AVX512F
+TEXT ·avx512SubFromMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VMULPS       Z30, Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VMULPS       Z30, Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VMULPS       Z30, Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromMulOne1()
+// Requires: AVX512F
+TEXT ·avx512SubFromMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VSUBPS       Z0, Z31, Z0
+	VMULPS       Z30, Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VMULPS       Z30, Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VMULPS       Z30, Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromRelu()
+// Requires: AVX512F
+TEXT ·avx512SubFromRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromRelu1()
+// Requires: AVX512F
+TEXT ·avx512SubFromRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromReluOne()
+// Requires: AVX512F
+TEXT ·avx512SubFromReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z0, Z31, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z1, Z31, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z2, Z31, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z3, Z31, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromReluOne1()
+// Requires: AVX512F
+TEXT ·avx512SubFromReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z0, Z31, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z1, Z31, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z2, Z31, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z3, Z31, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluSubFrom()
+// Requires: AVX512F
+TEXT ·avx512ReluSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluSubFrom1()
+// Requires: AVX512F
+TEXT ·avx512ReluSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluSubFromOne()
+// Requires: AVX512F
+TEXT ·avx512ReluSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z0, Z31, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z1, Z31, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z2, Z31, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VSUBPS       Z3, Z31, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluSubFromOne1()
+// Requires: AVX512F
+TEXT ·avx512ReluSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VSUBPS       Z0, Z31, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VSUBPS       Z1, Z31, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VSUBPS       Z2, Z31, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VSUBPS       Z3, Z31, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromNeg()
+// Requires: AVX512F
+TEXT ·avx512SubFromNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromNeg1()
+// Requires: AVX512F
+TEXT ·avx512SubFromNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512SubFromNegOne()
+// Requires: AVX512F
+TEXT ·avx512SubFromNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z0, Z31, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512SubFromNegOne1()
+// Requires: AVX512F
+TEXT ·avx512SubFromNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VSUBPS       Z0, Z31, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z1, Z31, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z2, Z31, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z3, Z31, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegSubFrom()
+// Requires: AVX512F
+TEXT ·avx512NegSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegSubFrom1()
+// Requires: AVX512F
+TEXT ·avx512NegSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMOVUPS (BX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMOVUPS 64(BX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMOVUPS 128(BX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VMOVUPS 192(BX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegSubFromOne()
+// Requires: AVX512F
+TEXT ·avx512NegSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z0, Z31, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z1, Z31, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z2, Z31, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VSUBPS       Z3, Z31, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegSubFromOne1()
+// Requires: AVX512F
+TEXT ·avx512NegSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VSUBPS       Z0, Z31, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VSUBPS       Z1, Z31, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VSUBPS       Z2, Z31, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VSUBPS       Z3, Z31, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulAdd()
+// Requires: AVX512F
+TEXT ·avx512MulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VADDPS  128(CX), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulAdd1()
+// Requires: AVX512F
+TEXT ·avx512MulAdd1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VADDPS  128(CX), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VADDPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulAddOne()
+// Requires: AVX512F
+TEXT ·avx512MulAddOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VADDPS       Z30, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VADDPS       Z30, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VADDPS       Z30, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulAddOne1()
+// Requires: AVX512F
+TEXT ·avx512MulAddOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VADDPS       Z30, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VADDPS       Z30, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VADDPS       Z30, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulSub()
+// Requires: AVX512F
+TEXT ·avx512MulSub(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VSUBPS  (CX), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulSub1()
+// Requires: AVX512F
+TEXT ·avx512MulSub1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VSUBPS  (CX), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VSUBPS  64(CX), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VSUBPS  128(CX), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VSUBPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulSubOne()
+// Requires: AVX512F
+TEXT ·avx512MulSubOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VSUBPS       Z30, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VSUBPS       Z30, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VSUBPS       Z30, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulSubOne1()
+// Requires: AVX512F
+TEXT ·avx512MulSubOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VSUBPS       Z30, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VSUBPS       Z30, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VSUBPS       Z30, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VSUBPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulSubFrom()
+// Requires: AVX512F
+TEXT ·avx512MulSubFrom(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMULPS  64(BX), Z1, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMULPS  128(BX), Z2, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMULPS  192(BX), Z3, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulSubFrom1()
+// Requires: AVX512F
+TEXT ·avx512MulSubFrom1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VMOVUPS (CX), Z4
+	VSUBPS  Z0, Z4, Z0
+	VMULPS  64(BX), Z1, Z1
+	VMOVUPS 64(CX), Z4
+	VSUBPS  Z1, Z4, Z1
+	VMULPS  128(BX), Z2, Z2
+	VMOVUPS 128(CX), Z4
+	VSUBPS  Z2, Z4, Z2
+	VMULPS  192(BX), Z3, Z3
+	VMOVUPS 192(CX), Z4
+	VSUBPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulSubFromOne()
+// Requires: AVX512F
+TEXT ·avx512MulSubFromOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VSUBPS       Z0, Z30, Z0
+	VMULPS       Z31, Z1, Z1
+	VSUBPS       Z1, Z30, Z1
+	VMULPS       Z31, Z2, Z2
+	VSUBPS       Z2, Z30, Z2
+	VMULPS       Z31, Z3, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulSubFromOne1()
+// Requires: AVX512F
+TEXT ·avx512MulSubFromOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VSUBPS       Z0, Z30, Z0
+	VMULPS       Z31, Z1, Z1
+	VSUBPS       Z1, Z30, Z1
+	VMULPS       Z31, Z2, Z2
+	VSUBPS       Z2, Z30, Z2
+	VMULPS       Z31, Z3, Z3
+	VSUBPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulMul()
+// Requires: AVX512F
+TEXT ·avx512MulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VMULPS  (CX), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VMULPS  64(CX), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VMULPS  128(CX), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulMul1()
+// Requires: AVX512F
+TEXT ·avx512MulMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), CX
+	VMULPS  (BX), Z0, Z0
+	VMULPS  (CX), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VMULPS  64(CX), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VMULPS  128(CX), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VMULPS  192(CX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulMulOne()
+// Requires: AVX512F
+TEXT ·avx512MulMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulMulOne1()
+// Requires: AVX512F
+TEXT ·avx512MulMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	MOVWLZX      10(R8), AX
+	MOVQ         (R9)(AX*1), CX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS (CX), Z30
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulRelu()
+// Requires: AVX512F
+TEXT ·avx512MulRelu(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMULPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMULPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMULPS  192(BX), Z3, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulRelu1()
+// Requires: AVX512F
+TEXT ·avx512MulRelu1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMULPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMULPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMULPS  192(BX), Z3, Z3
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulReluOne()
+// Requires: AVX512F
+TEXT ·avx512MulReluOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMULPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VMULPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VMULPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       Z31, Z3, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulReluOne1()
+// Requires: AVX512F
+TEXT ·avx512MulReluOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMULPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VMULPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VMULPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       Z31, Z3, Z3
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluMul()
+// Requires: AVX512F
+TEXT ·avx512ReluMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMULPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMULPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMULPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VMULPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluMul1()
+// Requires: AVX512F
+TEXT ·avx512ReluMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z0, Z4, Z0
+	VMULPS  (BX), Z0, Z0
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z1, Z4, Z1
+	VMULPS  64(BX), Z1, Z1
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z2, Z4, Z2
+	VMULPS  128(BX), Z2, Z2
+	VMOVUPS avx51240<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VMULPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512ReluMulOne()
+// Requires: AVX512F
+TEXT ·avx512ReluMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VMULPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VMULPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VMULPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ReluMulOne1()
+// Requires: AVX512F
+TEXT ·avx512ReluMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z0, Z4, Z0
+	VMULPS       Z31, Z0, Z0
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z1, Z4, Z1
+	VMULPS       Z31, Z1, Z1
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       Z31, Z2, Z2
+	VMOVUPS      avx51240<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VMULPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulNeg()
+// Requires: AVX512F
+TEXT ·avx512MulNeg(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulNeg1()
+// Requires: AVX512F
+TEXT ·avx512MulNeg1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMULPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMULPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMULPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMULPS  192(BX), Z3, Z3
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512MulNegOne()
+// Requires: AVX512F
+TEXT ·avx512MulNegOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMULPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512MulNegOne1()
+// Requires: AVX512F
+TEXT ·avx512MulNegOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VMULPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegMul()
+// Requires: AVX512F
+TEXT ·avx512NegMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMULPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMULPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMULPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VMULPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegMul1()
+// Requires: AVX512F
+TEXT ·avx512NegMul1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VPXORD  avx512480000000<>+0(SB), Z0, Z0
+	VMULPS  (BX), Z0, Z0
+	VPXORD  avx512480000000<>+0(SB), Z1, Z1
+	VMULPS  64(BX), Z1, Z1
+	VPXORD  avx512480000000<>+0(SB), Z2, Z2
+	VMULPS  128(BX), Z2, Z2
+	VPXORD  avx512480000000<>+0(SB), Z3, Z3
+	VMULPS  192(BX), Z3, Z3
+	MOVQ    16(R8), AX
+	ADDQ    $0x10, R8
+	JMP     AX
+
+// func avx512NegMulOne()
+// Requires: AVX512F
+TEXT ·avx512NegMulOne(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VMULPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VMULPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VMULPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VMULPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512NegMulOne1()
+// Requires: AVX512F
+TEXT ·avx512NegMulOne1(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VMULPS       Z31, Z0, Z0
+	VPXORD       avx512480000000<>+0(SB), Z1, Z1
+	VMULPS       Z31, Z1, Z1
+	VPXORD       avx512480000000<>+0(SB), Z2, Z2
+	VMULPS       Z31, Z2, Z2
+	VPXORD       avx512480000000<>+0(SB), Z3, Z3
+	VMULPS       Z31, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
 // func avx512Exp()
 // Requires: AVX512F
 TEXT ·avx512Exp(SB), NOSPLIT|NOFRAME, $0
@@ -14171,7 +16795,263 @@ DATA avx512Addresses<>+3712(SB)/8, $·avx512GreaterEqualInt(SB)
 DATA avx512Addresses<>+3720(SB)/8, $·avx512GreaterEqualInt(SB)
 DATA avx512Addresses<>+3728(SB)/8, $·avx512GreaterEqualInt(SB)
 DATA avx512Addresses<>+3736(SB)/8, $·avx512GreaterEqualInt(SB)
-GLOBL avx512Addresses<>(SB), RODATA|NOPTR, $3744
+DATA avx512Addresses<>+3744(SB)/8, $·avx512AddAdd(SB)
+DATA avx512Addresses<>+3752(SB)/8, $·avx512AddAdd1(SB)
+DATA avx512Addresses<>+3760(SB)/8, $·avx512AddAdd(SB)
+DATA avx512Addresses<>+3768(SB)/8, $·avx512AddAdd1(SB)
+DATA avx512Addresses<>+3776(SB)/8, $·avx512AddAddOne(SB)
+DATA avx512Addresses<>+3784(SB)/8, $·avx512AddAddOne1(SB)
+DATA avx512Addresses<>+3792(SB)/8, $·avx512AddAddOne(SB)
+DATA avx512Addresses<>+3800(SB)/8, $·avx512AddAddOne1(SB)
+DATA avx512Addresses<>+3808(SB)/8, $·avx512AddSub(SB)
+DATA avx512Addresses<>+3816(SB)/8, $·avx512AddSub1(SB)
+DATA avx512Addresses<>+3824(SB)/8, $·avx512AddSub(SB)
+DATA avx512Addresses<>+3832(SB)/8, $·avx512AddSub1(SB)
+DATA avx512Addresses<>+3840(SB)/8, $·avx512AddSubOne(SB)
+DATA avx512Addresses<>+3848(SB)/8, $·avx512AddSubOne1(SB)
+DATA avx512Addresses<>+3856(SB)/8, $·avx512AddSubOne(SB)
+DATA avx512Addresses<>+3864(SB)/8, $·avx512AddSubOne1(SB)
+DATA avx512Addresses<>+3872(SB)/8, $·avx512AddSubFrom(SB)
+DATA avx512Addresses<>+3880(SB)/8, $·avx512AddSubFrom1(SB)
+DATA avx512Addresses<>+3888(SB)/8, $·avx512AddSubFrom(SB)
+DATA avx512Addresses<>+3896(SB)/8, $·avx512AddSubFrom1(SB)
+DATA avx512Addresses<>+3904(SB)/8, $·avx512AddSubFromOne(SB)
+DATA avx512Addresses<>+3912(SB)/8, $·avx512AddSubFromOne1(SB)
+DATA avx512Addresses<>+3920(SB)/8, $·avx512AddSubFromOne(SB)
+DATA avx512Addresses<>+3928(SB)/8, $·avx512AddSubFromOne1(SB)
+DATA avx512Addresses<>+3936(SB)/8, $·avx512AddMul(SB)
+DATA avx512Addresses<>+3944(SB)/8, $·avx512AddMul1(SB)
+DATA avx512Addresses<>+3952(SB)/8, $·avx512AddMul(SB)
+DATA avx512Addresses<>+3960(SB)/8, $·avx512AddMul1(SB)
+DATA avx512Addresses<>+3968(SB)/8, $·avx512AddMulOne(SB)
+DATA avx512Addresses<>+3976(SB)/8, $·avx512AddMulOne1(SB)
+DATA avx512Addresses<>+3984(SB)/8, $·avx512AddMulOne(SB)
+DATA avx512Addresses<>+3992(SB)/8, $·avx512AddMulOne1(SB)
+DATA avx512Addresses<>+4000(SB)/8, $·avx512SubAdd(SB)
+DATA avx512Addresses<>+4008(SB)/8, $·avx512SubAdd1(SB)
+DATA avx512Addresses<>+4016(SB)/8, $·avx512SubAdd(SB)
+DATA avx512Addresses<>+4024(SB)/8, $·avx512SubAdd1(SB)
+DATA avx512Addresses<>+4032(SB)/8, $·avx512SubAddOne(SB)
+DATA avx512Addresses<>+4040(SB)/8, $·avx512SubAddOne1(SB)
+DATA avx512Addresses<>+4048(SB)/8, $·avx512SubAddOne(SB)
+DATA avx512Addresses<>+4056(SB)/8, $·avx512SubAddOne1(SB)
+DATA avx512Addresses<>+4064(SB)/8, $·avx512SubSub(SB)
+DATA avx512Addresses<>+4072(SB)/8, $·avx512SubSub1(SB)
+DATA avx512Addresses<>+4080(SB)/8, $·avx512SubSub(SB)
+DATA avx512Addresses<>+4088(SB)/8, $·avx512SubSub1(SB)
+DATA avx512Addresses<>+4096(SB)/8, $·avx512SubSubOne(SB)
+DATA avx512Addresses<>+4104(SB)/8, $·avx512SubSubOne1(SB)
+DATA avx512Addresses<>+4112(SB)/8, $·avx512SubSubOne(SB)
+DATA avx512Addresses<>+4120(SB)/8, $·avx512SubSubOne1(SB)
+DATA avx512Addresses<>+4128(SB)/8, $·avx512SubSubFrom(SB)
+DATA avx512Addresses<>+4136(SB)/8, $·avx512SubSubFrom1(SB)
+DATA avx512Addresses<>+4144(SB)/8, $·avx512SubSubFrom(SB)
+DATA avx512Addresses<>+4152(SB)/8, $·avx512SubSubFrom1(SB)
+DATA avx512Addresses<>+4160(SB)/8, $·avx512SubSubFromOne(SB)
+DATA avx512Addresses<>+4168(SB)/8, $·avx512SubSubFromOne1(SB)
+DATA avx512Addresses<>+4176(SB)/8, $·avx512SubSubFromOne(SB)
+DATA avx512Addresses<>+4184(SB)/8, $·avx512SubSubFromOne1(SB)
+DATA avx512Addresses<>+4192(SB)/8, $·avx512SubMul(SB)
+DATA avx512Addresses<>+4200(SB)/8, $·avx512SubMul1(SB)
+DATA avx512Addresses<>+4208(SB)/8, $·avx512SubMul(SB)
+DATA avx512Addresses<>+4216(SB)/8, $·avx512SubMul1(SB)
+DATA avx512Addresses<>+4224(SB)/8, $·avx512SubMulOne(SB)
+DATA avx512Addresses<>+4232(SB)/8, $·avx512SubMulOne1(SB)
+DATA avx512Addresses<>+4240(SB)/8, $·avx512SubMulOne(SB)
+DATA avx512Addresses<>+4248(SB)/8, $·avx512SubMulOne1(SB)
+DATA avx512Addresses<>+4256(SB)/8, $·avx512SubFromAdd(SB)
+DATA avx512Addresses<>+4264(SB)/8, $·avx512SubFromAdd1(SB)
+DATA avx512Addresses<>+4272(SB)/8, $·avx512SubFromAdd(SB)
+DATA avx512Addresses<>+4280(SB)/8, $·avx512SubFromAdd1(SB)
+DATA avx512Addresses<>+4288(SB)/8, $·avx512SubFromAddOne(SB)
+DATA avx512Addresses<>+4296(SB)/8, $·avx512SubFromAddOne1(SB)
+DATA avx512Addresses<>+4304(SB)/8, $·avx512SubFromAddOne(SB)
+DATA avx512Addresses<>+4312(SB)/8, $·avx512SubFromAddOne1(SB)
+DATA avx512Addresses<>+4320(SB)/8, $·avx512SubFromSub(SB)
+DATA avx512Addresses<>+4328(SB)/8, $·avx512SubFromSub1(SB)
+DATA avx512Addresses<>+4336(SB)/8, $·avx512SubFromSub(SB)
+DATA avx512Addresses<>+4344(SB)/8, $·avx512SubFromSub1(SB)
+DATA avx512Addresses<>+4352(SB)/8, $·avx512SubFromSubOne(SB)
+DATA avx512Addresses<>+4360(SB)/8, $·avx512SubFromSubOne1(SB)
+DATA avx512Addresses<>+4368(SB)/8, $·avx512SubFromSubOne(SB)
+DATA avx512Addresses<>+4376(SB)/8, $·avx512SubFromSubOne1(SB)
+DATA avx512Addresses<>+4384(SB)/8, $·avx512SubFromSubFrom(SB)
+DATA avx512Addresses<>+4392(SB)/8, $·avx512SubFromSubFrom1(SB)
+DATA avx512Addresses<>+4400(SB)/8, $·avx512SubFromSubFrom(SB)
+DATA avx512Addresses<>+4408(SB)/8, $·avx512SubFromSubFrom1(SB)
+DATA avx512Addresses<>+4416(SB)/8, $·avx512SubFromSubFromOne(SB)
+DATA avx512Addresses<>+4424(SB)/8, $·avx512SubFromSubFromOne1(SB)
+DATA avx512Addresses<>+4432(SB)/8, $·avx512SubFromSubFromOne(SB)
+DATA avx512Addresses<>+4440(SB)/8, $·avx512SubFromSubFromOne1(SB)
+DATA avx512Addresses<>+4448(SB)/8, $·avx512SubFromMul(SB)
+DATA avx512Addresses<>+4456(SB)/8, $·avx512SubFromMul1(SB)
+DATA avx512Addresses<>+4464(SB)/8, $·avx512SubFromMul(SB)
+DATA avx512Addresses<>+4472(SB)/8, $·avx512SubFromMul1(SB)
+DATA avx512Addresses<>+4480(SB)/8, $·avx512SubFromMulOne(SB)
+DATA avx512Addresses<>+4488(SB)/8, $·avx512SubFromMulOne1(SB)
+DATA avx512Addresses<>+4496(SB)/8, $·avx512SubFromMulOne(SB)
+DATA avx512Addresses<>+4504(SB)/8, $·avx512SubFromMulOne1(SB)
+DATA avx512Addresses<>+4512(SB)/8, $·avx512MulAdd(SB)
+DATA avx512Addresses<>+4520(SB)/8, $·avx512MulAdd1(SB)
+DATA avx512Addresses<>+4528(SB)/8, $·avx512MulAdd(SB)
+DATA avx512Addresses<>+4536(SB)/8, $·avx512MulAdd1(SB)
+DATA avx512Addresses<>+4544(SB)/8, $·avx512MulAddOne(SB)
+DATA avx512Addresses<>+4552(SB)/8, $·avx512MulAddOne1(SB)
+DATA avx512Addresses<>+4560(SB)/8, $·avx512MulAddOne(SB)
+DATA avx512Addresses<>+4568(SB)/8, $·avx512MulAddOne1(SB)
+DATA avx512Addresses<>+4576(SB)/8, $·avx512MulSub(SB)
+DATA avx512Addresses<>+4584(SB)/8, $·avx512MulSub1(SB)
+DATA avx512Addresses<>+4592(SB)/8, $·avx512MulSub(SB)
+DATA avx512Addresses<>+4600(SB)/8, $·avx512MulSub1(SB)
+DATA avx512Addresses<>+4608(SB)/8, $·avx512MulSubOne(SB)
+DATA avx512Addresses<>+4616(SB)/8, $·avx512MulSubOne1(SB)
+DATA avx512Addresses<>+4624(SB)/8, $·avx512MulSubOne(SB)
+DATA avx512Addresses<>+4632(SB)/8, $·avx512MulSubOne1(SB)
+DATA avx512Addresses<>+4640(SB)/8, $·avx512MulSubFrom(SB)
+DATA avx512Addresses<>+4648(SB)/8, $·avx512MulSubFrom1(SB)
+DATA avx512Addresses<>+4656(SB)/8, $·avx512MulSubFrom(SB)
+DATA avx512Addresses<>+4664(SB)/8, $·avx512MulSubFrom1(SB)
+DATA avx512Addresses<>+4672(SB)/8, $·avx512MulSubFromOne(SB)
+DATA avx512Addresses<>+4680(SB)/8, $·avx512MulSubFromOne1(SB)
+DATA avx512Addresses<>+4688(SB)/8, $·avx512MulSubFromOne(SB)
+DATA avx512Addresses<>+4696(SB)/8, $·avx512MulSubFromOne1(SB)
+DATA avx512Addresses<>+4704(SB)/8, $·avx512MulMul(SB)
+DATA avx512Addresses<>+4712(SB)/8, $·avx512MulMul1(SB)
+DATA avx512Addresses<>+4720(SB)/8, $·avx512MulMul(SB)
+DATA avx512Addresses<>+4728(SB)/8, $·avx512MulMul1(SB)
+DATA avx512Addresses<>+4736(SB)/8, $·avx512MulMulOne(SB)
+DATA avx512Addresses<>+4744(SB)/8, $·avx512MulMulOne1(SB)
+DATA avx512Addresses<>+4752(SB)/8, $·avx512MulMulOne(SB)
+DATA avx512Addresses<>+4760(SB)/8, $·avx512MulMulOne1(SB)
+DATA avx512Addresses<>+4768(SB)/8, $·avx512AddRelu(SB)
+DATA avx512Addresses<>+4776(SB)/8, $·avx512AddRelu1(SB)
+DATA avx512Addresses<>+4784(SB)/8, $·avx512AddRelu(SB)
+DATA avx512Addresses<>+4792(SB)/8, $·avx512AddRelu1(SB)
+DATA avx512Addresses<>+4800(SB)/8, $·avx512AddReluOne(SB)
+DATA avx512Addresses<>+4808(SB)/8, $·avx512AddReluOne1(SB)
+DATA avx512Addresses<>+4816(SB)/8, $·avx512AddReluOne(SB)
+DATA avx512Addresses<>+4824(SB)/8, $·avx512AddReluOne1(SB)
+DATA avx512Addresses<>+4832(SB)/8, $·avx512AddNeg(SB)
+DATA avx512Addresses<>+4840(SB)/8, $·avx512AddNeg1(SB)
+DATA avx512Addresses<>+4848(SB)/8, $·avx512AddNeg(SB)
+DATA avx512Addresses<>+4856(SB)/8, $·avx512AddNeg1(SB)
+DATA avx512Addresses<>+4864(SB)/8, $·avx512AddNegOne(SB)
+DATA avx512Addresses<>+4872(SB)/8, $·avx512AddNegOne1(SB)
+DATA avx512Addresses<>+4880(SB)/8, $·avx512AddNegOne(SB)
+DATA avx512Addresses<>+4888(SB)/8, $·avx512AddNegOne1(SB)
+DATA avx512Addresses<>+4896(SB)/8, $·avx512SubRelu(SB)
+DATA avx512Addresses<>+4904(SB)/8, $·avx512SubRelu1(SB)
+DATA avx512Addresses<>+4912(SB)/8, $·avx512SubRelu(SB)
+DATA avx512Addresses<>+4920(SB)/8, $·avx512SubRelu1(SB)
+DATA avx512Addresses<>+4928(SB)/8, $·avx512SubReluOne(SB)
+DATA avx512Addresses<>+4936(SB)/8, $·avx512SubReluOne1(SB)
+DATA avx512Addresses<>+4944(SB)/8, $·avx512SubReluOne(SB)
+DATA avx512Addresses<>+4952(SB)/8, $·avx512SubReluOne1(SB)
+DATA avx512Addresses<>+4960(SB)/8, $·avx512SubNeg(SB)
+DATA avx512Addresses<>+4968(SB)/8, $·avx512SubNeg1(SB)
+DATA avx512Addresses<>+4976(SB)/8, $·avx512SubNeg(SB)
+DATA avx512Addresses<>+4984(SB)/8, $·avx512SubNeg1(SB)
+DATA avx512Addresses<>+4992(SB)/8, $·avx512SubNegOne(SB)
+DATA avx512Addresses<>+5000(SB)/8, $·avx512SubNegOne1(SB)
+DATA avx512Addresses<>+5008(SB)/8, $·avx512SubNegOne(SB)
+DATA avx512Addresses<>+5016(SB)/8, $·avx512SubNegOne1(SB)
+DATA avx512Addresses<>+5024(SB)/8, $·avx512SubFromRelu(SB)
+DATA avx512Addresses<>+5032(SB)/8, $·avx512SubFromRelu1(SB)
+DATA avx512Addresses<>+5040(SB)/8, $·avx512SubFromRelu(SB)
+DATA avx512Addresses<>+5048(SB)/8, $·avx512SubFromRelu1(SB)
+DATA avx512Addresses<>+5056(SB)/8, $·avx512SubFromReluOne(SB)
+DATA avx512Addresses<>+5064(SB)/8, $·avx512SubFromReluOne1(SB)
+DATA avx512Addresses<>+5072(SB)/8, $·avx512SubFromReluOne(SB)
+DATA avx512Addresses<>+5080(SB)/8, $·avx512SubFromReluOne1(SB)
+DATA avx512Addresses<>+5088(SB)/8, $·avx512SubFromNeg(SB)
+DATA avx512Addresses<>+5096(SB)/8, $·avx512SubFromNeg1(SB)
+DATA avx512Addresses<>+5104(SB)/8, $·avx512SubFromNeg(SB)
+DATA avx512Addresses<>+5112(SB)/8, $·avx512SubFromNeg1(SB)
+DATA avx512Addresses<>+5120(SB)/8, $·avx512SubFromNegOne(SB)
+DATA avx512Addresses<>+5128(SB)/8, $·avx512SubFromNegOne1(SB)
+DATA avx512Addresses<>+5136(SB)/8, $·avx512SubFromNegOne(SB)
+DATA avx512Addresses<>+5144(SB)/8, $·avx512SubFromNegOne1(SB)
+DATA avx512Addresses<>+5152(SB)/8, $·avx512MulRelu(SB)
+DATA avx512Addresses<>+5160(SB)/8, $·avx512MulRelu1(SB)
+DATA avx512Addresses<>+5168(SB)/8, $·avx512MulRelu(SB)
+DATA avx512Addresses<>+5176(SB)/8, $·avx512MulRelu1(SB)
+DATA avx512Addresses<>+5184(SB)/8, $·avx512MulReluOne(SB)
+DATA avx512Addresses<>+5192(SB)/8, $·avx512MulReluOne1(SB)
+DATA avx512Addresses<>+5200(SB)/8, $·avx512MulReluOne(SB)
+DATA avx512Addresses<>+5208(SB)/8, $·avx512MulReluOne1(SB)
+DATA avx512Addresses<>+5216(SB)/8, $·avx512MulNeg(SB)
+DATA avx512Addresses<>+5224(SB)/8, $·avx512MulNeg1(SB)
+DATA avx512Addresses<>+5232(SB)/8, $·avx512MulNeg(SB)
+DATA avx512Addresses<>+5240(SB)/8, $·avx512MulNeg1(SB)
+DATA avx512Addresses<>+5248(SB)/8, $·avx512MulNegOne(SB)
+DATA avx512Addresses<>+5256(SB)/8, $·avx512MulNegOne1(SB)
+DATA avx512Addresses<>+5264(SB)/8, $·avx512MulNegOne(SB)
+DATA avx512Addresses<>+5272(SB)/8, $·avx512MulNegOne1(SB)
+DATA avx512Addresses<>+5280(SB)/8, $·avx512ReluAdd(SB)
+DATA avx512Addresses<>+5288(SB)/8, $·avx512ReluAdd1(SB)
+DATA avx512Addresses<>+5296(SB)/8, $·avx512ReluAdd(SB)
+DATA avx512Addresses<>+5304(SB)/8, $·avx512ReluAdd1(SB)
+DATA avx512Addresses<>+5312(SB)/8, $·avx512ReluAddOne(SB)
+DATA avx512Addresses<>+5320(SB)/8, $·avx512ReluAddOne1(SB)
+DATA avx512Addresses<>+5328(SB)/8, $·avx512ReluAddOne(SB)
+DATA avx512Addresses<>+5336(SB)/8, $·avx512ReluAddOne1(SB)
+DATA avx512Addresses<>+5344(SB)/8, $·avx512ReluSub(SB)
+DATA avx512Addresses<>+5352(SB)/8, $·avx512ReluSub1(SB)
+DATA avx512Addresses<>+5360(SB)/8, $·avx512ReluSub(SB)
+DATA avx512Addresses<>+5368(SB)/8, $·avx512ReluSub1(SB)
+DATA avx512Addresses<>+5376(SB)/8, $·avx512ReluSubOne(SB)
+DATA avx512Addresses<>+5384(SB)/8, $·avx512ReluSubOne1(SB)
+DATA avx512Addresses<>+5392(SB)/8, $·avx512ReluSubOne(SB)
+DATA avx512Addresses<>+5400(SB)/8, $·avx512ReluSubOne1(SB)
+DATA avx512Addresses<>+5408(SB)/8, $·avx512ReluSubFrom(SB)
+DATA avx512Addresses<>+5416(SB)/8, $·avx512ReluSubFrom1(SB)
+DATA avx512Addresses<>+5424(SB)/8, $·avx512ReluSubFrom(SB)
+DATA avx512Addresses<>+5432(SB)/8, $·avx512ReluSubFrom1(SB)
+DATA avx512Addresses<>+5440(SB)/8, $·avx512ReluSubFromOne(SB)
+DATA avx512Addresses<>+5448(SB)/8, $·avx512ReluSubFromOne1(SB)
+DATA avx512Addresses<>+5456(SB)/8, $·avx512ReluSubFromOne(SB)
+DATA avx512Addresses<>+5464(SB)/8, $·avx512ReluSubFromOne1(SB)
+DATA avx512Addresses<>+5472(SB)/8, $·avx512ReluMul(SB)
+DATA avx512Addresses<>+5480(SB)/8, $·avx512ReluMul1(SB)
+DATA avx512Addresses<>+5488(SB)/8, $·avx512ReluMul(SB)
+DATA avx512Addresses<>+5496(SB)/8, $·avx512ReluMul1(SB)
+DATA avx512Addresses<>+5504(SB)/8, $·avx512ReluMulOne(SB)
+DATA avx512Addresses<>+5512(SB)/8, $·avx512ReluMulOne1(SB)
+DATA avx512Addresses<>+5520(SB)/8, $·avx512ReluMulOne(SB)
+DATA avx512Addresses<>+5528(SB)/8, $·avx512ReluMulOne1(SB)
+DATA avx512Addresses<>+5536(SB)/8, $·avx512NegAdd(SB)
+DATA avx512Addresses<>+5544(SB)/8, $·avx512NegAdd1(SB)
+DATA avx512Addresses<>+5552(SB)/8, $·avx512NegAdd(SB)
+DATA avx512Addresses<>+5560(SB)/8, $·avx512NegAdd1(SB)
+DATA avx512Addresses<>+5568(SB)/8, $·avx512NegAddOne(SB)
+DATA avx512Addresses<>+5576(SB)/8, $·avx512NegAddOne1(SB)
+DATA avx512Addresses<>+5584(SB)/8, $·avx512NegAddOne(SB)
+DATA avx512Addresses<>+5592(SB)/8, $·avx512NegAddOne1(SB)
+DATA avx512Addresses<>+5600(SB)/8, $·avx512NegSub(SB)
+DATA avx512Addresses<>+5608(SB)/8, $·avx512NegSub1(SB)
+DATA avx512Addresses<>+5616(SB)/8, $·avx512NegSub(SB)
+DATA avx512Addresses<>+5624(SB)/8, $·avx512NegSub1(SB)
+DATA avx512Addresses<>+5632(SB)/8, $·avx512NegSubOne(SB)
+DATA avx512Addresses<>+5640(SB)/8, $·avx512NegSubOne1(SB)
+DATA avx512Addresses<>+5648(SB)/8, $·avx512NegSubOne(SB)
+DATA avx512Addresses<>+5656(SB)/8, $·avx512NegSubOne1(SB)
+DATA avx512Addresses<>+5664(SB)/8, $·avx512NegSubFrom(SB)
+DATA avx512Addresses<>+5672(SB)/8, $·avx512NegSubFrom1(SB)
+DATA avx512Addresses<>+5680(SB)/8, $·avx512NegSubFrom(SB)
+DATA avx512Addresses<>+5688(SB)/8, $·avx512NegSubFrom1(SB)
+DATA avx512Addresses<>+5696(SB)/8, $·avx512NegSubFromOne(SB)
+DATA avx512Addresses<>+5704(SB)/8, $·avx512NegSubFromOne1(SB)
+DATA avx512Addresses<>+5712(SB)/8, $·avx512NegSubFromOne(SB)
+DATA avx512Addresses<>+5720(SB)/8, $·avx512NegSubFromOne1(SB)
+DATA avx512Addresses<>+5728(SB)/8, $·avx512NegMul(SB)
+DATA avx512Addresses<>+5736(SB)/8, $·avx512NegMul1(SB)
+DATA avx512Addresses<>+5744(SB)/8, $·avx512NegMul(SB)
+DATA avx512Addresses<>+5752(SB)/8, $·avx512NegMul1(SB)
+DATA avx512Addresses<>+5760(SB)/8, $·avx512NegMulOne(SB)
+DATA avx512Addresses<>+5768(SB)/8, $·avx512NegMulOne1(SB)
+DATA avx512Addresses<>+5776(SB)/8, $·avx512NegMulOne(SB)
+DATA avx512Addresses<>+5784(SB)/8, $·avx512NegMulOne1(SB)
+GLOBL avx512Addresses<>(SB), RODATA|NOPTR, $5792
 
 // func avx512Table() *uintptr
 TEXT ·avx512Table(SB), NOSPLIT, $0-8

@@ -133,6 +133,73 @@ const (
 	GreaterInt
 	GreaterEqualInt
 
+	// Two codes in one, with the operand of the first in a if it has one. One: the lanes
+	// of each operand are equal.
+	AddAdd
+	AddAddOne
+	AddSub
+	AddSubOne
+	AddSubFrom
+	AddSubFromOne
+	AddMul
+	AddMulOne
+	SubAdd
+	SubAddOne
+	SubSub
+	SubSubOne
+	SubSubFrom
+	SubSubFromOne
+	SubMul
+	SubMulOne
+	SubFromAdd
+	SubFromAddOne
+	SubFromSub
+	SubFromSubOne
+	SubFromSubFrom
+	SubFromSubFromOne
+	SubFromMul
+	SubFromMulOne
+	MulAdd
+	MulAddOne
+	MulSub
+	MulSubOne
+	MulSubFrom
+	MulSubFromOne
+	MulMul
+	MulMulOne
+	AddRelu
+	AddReluOne
+	AddNeg
+	AddNegOne
+	SubRelu
+	SubReluOne
+	SubNeg
+	SubNegOne
+	SubFromRelu
+	SubFromReluOne
+	SubFromNeg
+	SubFromNegOne
+	MulRelu
+	MulReluOne
+	MulNeg
+	MulNegOne
+	ReluAdd
+	ReluAddOne
+	ReluSub
+	ReluSubOne
+	ReluSubFrom
+	ReluSubFromOne
+	ReluMul
+	ReluMulOne
+	NegAdd
+	NegAddOne
+	NegSub
+	NegSubOne
+	NegSubFrom
+	NegSubFromOne
+	NegMul
+	NegMulOne
+
 	Codes // how many there are
 )
 

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -148,9 +149,15 @@ func (w *worst) draw(r *rand.Rand, round int) {
 	w.truths()
 }
 
-// truths makes operands what the code asks for: bools, or no zeros and NaN.
+// truths makes operands what the code asks for: bools, equal lanes, or no zeros and NaN.
 func (w *worst) truths() {
 	list := map[vec.Code][]vec.Block{vec.Where: w.x, vec.WhereA: w.a, vec.WhereB: w.a}[w.code]
+	if strings.HasSuffix(w.code.Name(), " one") {
+		for i := range w.a {
+			w.a[i].Fill(w.a[i][0])
+			w.b[i].Fill(w.b[i][0])
+		}
+	}
 	if w.code == vec.MaxPlain || w.code == vec.MinPlain {
 		for i := range w.a {
 			for j, v := range w.a[i] {

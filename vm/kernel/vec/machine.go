@@ -75,11 +75,6 @@ func NewInst(level isa.Level, code Code, a, b, turn int) Inst {
 	return in
 }
 
-// As is the instruction with another code.
-func (in Inst) As(level isa.Level, code Code) Inst {
-	return NewInst(level, code, int(in.a/operandSize), int(in.b/operandSize), 0)
-}
-
 // Run runs a program, whose last instruction has the code End, on blocks of the
 // operands in the table. The program must have been made for the level. Of the
 // operands only the first walkers walk, at least one; afterwards they are those of the

@@ -20,6 +20,9 @@ func write(t *target, codes []string) func(*build.Context) {
 		for _, f := range few {
 			names[f.code] = copies(f.code, func(end string) string { return e.code(f, end) })
 		}
+		for _, f := range pairs() {
+			names[f.code] = copies(f.code, func(end string) string { return e.code(f, end) })
+		}
 		for _, f := range slices.Concat(elementary, wides) {
 			names[f.code] = []string{e.code(f, "")}
 		}
@@ -39,8 +42,11 @@ var often = []string{"Load", "Save", "Add", "Sub", "SubFrom", "Mul", "Div", "Max
 
 func copies(code string, write func(end string) string) (names []string) {
 	n := 1
-	if slices.Contains(often, code) {
+	switch {
+	case slices.Contains(often, code):
 		n = copyCount
+	case slices.ContainsFunc(pairs(), func(f function) bool { return f.code == code }):
+		n = copyCount / 2
 	}
 	for i := range n {
 		end := ""

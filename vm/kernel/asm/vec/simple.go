@@ -154,3 +154,49 @@ func toInt32(g *graph, x *node) *node {
 	i = g.xor(i, g.lanesOf(g.cmp(ge, x, g.f(1<<31))))
 	return g.and(i, g.lanesOf(g.cmp(eq, x, x)))
 }
+
+// Codes that come in pairs with each other.
+var (
+	pairedTwo = []string{"Add", "Sub", "SubFrom", "Mul"}
+	pairedOne = []string{"Relu", "Neg"}
+)
+
+// pairs are two codes in one: for any operands, and for operands of equal lanes, which
+// are loaded once.
+func pairs() (list []function) {
+	add := func(first, second string) {
+		f := pairOf(codeOf(first), codeOf(second))
+		list = append(list, f)
+		f.code, f.one = f.code+"One", true
+		list = append(list, f)
+	}
+	for _, a := range pairedTwo {
+		for _, b := range pairedTwo {
+			add(a, b)
+		}
+		for _, u := range pairedOne {
+			add(a, u)
+			add(u, a)
+		}
+	}
+	return list
+}
+
+func codeOf(name string) function {
+	for _, f := range few {
+		if f.code == name {
+			return f
+		}
+	}
+	panic("there is no code " + name)
+}
+
+func pairOf(first, second function) function {
+	return function{code: first.code + second.code, args: first.args + second.args, make: func(g *graph, x, a, b *node) *node {
+		y := first.make(g, x, a, nil)
+		if first.args > 0 {
+			a = b
+		}
+		return second.make(g, y, a, nil)
+	}}
+}

@@ -1,0 +1,65 @@
+package strip
+
+import "github.com/npulang/npu/vm/kernel/vec"
+
+// An instr is an instruction before it is bound to a level.
+type instr struct {
+	code   vec.Code
+	a, b   int
+	result bool // it saves a result
+}
+
+// pair makes one instruction of two where there is a code for both.
+func (c *compiler) pair() {
+	list := c.code[:0]
+	for i := 0; i < len(c.code); i++ {
+		in := c.code[i]
+		if i+1 < len(c.code) {
+			if both, ok := c.both(in, c.code[i+1]); ok {
+				in = both
+				i++
+			}
+		}
+		list = append(list, in)
+	}
+	c.code = list
+}
+
+// both is two instructions as one.
+func (c *compiler) both(first, second instr) (instr, bool) {
+	at := [2]int{}
+	n, one := 0, true
+	for _, in := range []instr{first, second} {
+		if in.code.Args() > 0 {
+			at[n] = in.a
+			one = one && in.a >= c.constAt(0) && in.a < c.tempAt(0)
+			n++
+		}
+	}
+	code, ok := vec.Pair(first.code, second.code, one)
+	return instr{code: code, a: at[0], b: at[1]}, ok
+}
+
+// streams reports whether all results can go around the caches.
+func (c *compiler) streams() bool {
+	for _, r := range c.b.results {
+		if r.elem.Size() != 4 {
+			return false
+		}
+	}
+	return true
+}
+
+// link makes the program for the level; codes that come several times take turns.
+func (c *compiler) link(stream bool) []vec.Inst {
+	var turns [vec.Codes]int
+	code := make([]vec.Inst, len(c.code))
+	for i, in := range c.code {
+		if stream && in.result {
+			in.code = vec.Stream
+		}
+		code[i] = vec.NewInst(c.level, in.code, in.a, in.b, turns[in.code])
+		turns[in.code]++
+	}
+	return code
+}
