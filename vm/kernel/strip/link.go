@@ -55,8 +55,11 @@ func (c *compiler) link(stream bool) []vec.Inst {
 	var turns [vec.Codes]int
 	code := make([]vec.Inst, len(c.code))
 	for i, in := range c.code {
-		if stream && in.result {
+		switch {
+		case stream && in.result:
 			in.code = vec.Stream
+		case stream && in.code == vec.Load && in.a < c.constAt(0):
+			in.code = vec.LoadAhead
 		}
 		code[i] = vec.NewInst(c.level, in.code, in.a, in.b, turns[in.code])
 		turns[in.code]++

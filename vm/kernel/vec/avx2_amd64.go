@@ -838,6 +838,9 @@ func avx2Load2()
 // avx2Load3 is the code Load.
 func avx2Load3()
 
+// avx2LoadAhead is the code LoadAhead.
+func avx2LoadAhead()
+
 // avx2Save is the code Save.
 func avx2Save()
 

@@ -838,6 +838,9 @@ func avx512Load2()
 // avx512Load3 is the code Load.
 func avx512Load3()
 
+// avx512LoadAhead is the code LoadAhead.
+func avx512LoadAhead()
+
 // avx512Save is the code Save.
 func avx512Save()
 

@@ -10,9 +10,10 @@ type Code uint16
 const (
 	End Code = iota // the last instruction of every program
 
-	Load // acc = a; also for int32
-	Save // a = acc
-	Stream
+	Load      // acc = a; also for int32
+	LoadAhead // Load, and what follows is brought into the cache
+	Save      // a = acc
+	Stream    // Save around the caches; a lies at a multiple of Align
 	LoadBool
 	SaveBool
 	LoadF16

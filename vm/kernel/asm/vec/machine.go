@@ -184,6 +184,7 @@ func (e *emitter) part(i, shift int) operand.Mem {
 
 var moves = []move{
 	{"Load", 0, func(e *emitter, i int) { e.do("VMOVUPS", e.part(i, 0), e.regs[i]) }},
+	{"LoadAhead", 0, loadAhead},
 	{"Save", 0, func(e *emitter, i int) { e.do("VMOVUPS", e.regs[i], e.part(i, 0)) }},
 	{"Stream", 0, func(e *emitter, i int) { e.do("VMOVNTPS", e.regs[i], e.part(i, 0)) }},
 	{"LoadBool", 2, loadBool},
@@ -195,6 +196,19 @@ var moves = []move{
 		e.do("VPSLLD", operand.U8(16), e.regs[i], e.regs[i])
 	}},
 	{"SaveBF16", 1, saveBF16},
+}
+
+// ahead is how far what comes is brought into the cache before it is loaded, in bytes:
+// four blocks.
+const ahead = 1024
+
+func loadAhead(e *emitter, i int) {
+	for line := i * e.bytes; line < (i+1)*e.bytes; line++ {
+		if line%64 == 0 {
+			e.do("PREFETCHT0", operand.Mem{Base: ptrs[1], Disp: ahead + line})
+		}
+	}
+	e.do("VMOVUPS", e.part(i, 0), e.regs[i])
 }
 
 func loadBool(e *emitter, i int) {
