@@ -1,7 +1,8 @@
 // Package peak measures what the processor can do at most: the numbers that shares
 // of peak are shares of.
 //
-//	FMA(isa.AVX2)   =>   88.8, in GFLOP/s: twelve chains of VFMADD231PS in registers
+//	FMA(isa.AVX2)      =>   88.8, in GFLOP/s: twelve chains of VFMADD231PS in registers
+//	BF16, Int8(level)  =>   the same for the best products of bf16 and bytes
 //
 // A peak is measured, not looked up, and in the process that measures a kernel:
 // frequency, neighbours on the machine and what a hypervisor leaves change it from

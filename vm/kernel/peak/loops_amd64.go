@@ -11,3 +11,18 @@ func fmaAVX2(rounds int)
 //
 //go:noescape
 func fmaAVX512(rounds int)
+
+// bf16AVX512 runs rounds of twelve independent VDPBF16PS of sixteen pairs of bf16 in registers.
+//
+//go:noescape
+func bf16AVX512(rounds int)
+
+// int8AVX2 runs rounds of twelve independent VPMADDWD and VPADDD of eight pairs of widened bytes in registers.
+//
+//go:noescape
+func int8AVX2(rounds int)
+
+// int8AVX512 runs rounds of twelve independent VPDPBUSD of sixteen quads of bytes in registers.
+//
+//go:noescape
+func int8AVX512(rounds int)

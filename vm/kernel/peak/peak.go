@@ -18,6 +18,14 @@ type loop struct {
 // each. The processor must have the level.
 func FMA(level isa.Level) float64 { return best(fma[level]) }
 
+// BF16 is the rate of products of bf16 with sums of four bytes, in GFLOP/s: that of
+// FMA where there is no instruction for it.
+func BF16(level isa.Level) float64 { return best(bf16(level)) }
+
+// Int8 is the rate of products of bytes with integer sums of four bytes, in
+// thousands of millions of operations a second.
+func Int8(level isa.Level) float64 { return best(int8(level)) }
+
 func best(l loop) float64 {
 	const runs, long = 30, 100 * time.Microsecond
 	rounds := 1 << 10
@@ -50,4 +58,15 @@ func fmaPortable(rounds int) {
 		e, f, g, h = e*x+x, f*x+x, g*x+x, h*x+x
 	}
 	kept = (a + b + c + d + e + f + g + h) * 0
+}
+
+// int8Portable runs rounds of eight independent products and sums of integers.
+func int8Portable(rounds int) {
+	x := int32(kept)
+	var a, b, c, d, e, f, g, h int32
+	for range rounds {
+		a, b, c, d = a+x*a, b+x*b, c+x*c, d+x*d
+		e, f, g, h = e+x*e, f+x*f, g+x*g, h+x*h
+	}
+	kept = float32(a+b+c+d+e+f+g+h) * 0
 }

@@ -7,12 +7,14 @@ import (
 	"github.com/npulang/npu/vm/kernel/peak"
 )
 
-// TestFMA: every level of this processor has a loop, which takes some time and
-// not for ever.
-func TestFMA(t *testing.T) {
+// TestPeaks: every level of this processor has a loop of each kind, which takes some
+// time and not for ever.
+func TestPeaks(t *testing.T) {
 	for _, l := range isa.Levels() {
-		if g := peak.FMA(l); !(g > 0 && g < 1e5) {
-			t.Errorf("%v: %g GFLOP/s", l, g)
+		for name, measure := range map[string]func(isa.Level) float64{"FMA": peak.FMA, "BF16": peak.BF16, "Int8": peak.Int8} {
+			if g := measure(l); !(g > 0 && g < 1e6) {
+				t.Errorf("%s, %v: %g GFLOP/s", name, l, g)
+			}
 		}
 	}
 }

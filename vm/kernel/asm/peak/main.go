@@ -18,14 +18,27 @@ func main() {
 const chains = 12
 
 func loops(c *Context) {
-	loop(c, "fmaAVX2", "VFMADD231PS of eight floats", func() reg.VecVirtual { return c.YMM() },
-		func(r reg.VecVirtual) { c.VXORPS(r, r, r) })
-	loop(c, "fmaAVX512", "VFMADD231PS of sixteen floats", func() reg.VecVirtual { return c.ZMM() },
-		func(r reg.VecVirtual) { c.VPXORD(r, r, r) })
+	ymm := func() reg.VecVirtual { return c.YMM() }
+	zmm := func() reg.VecVirtual { return c.ZMM() }
+	clearY := func(r reg.VecVirtual) { c.VXORPS(r, r, r) }
+	clearZ := func(r reg.VecVirtual) { c.VPXORD(r, r, r) }
+	fma := func(a, sum reg.VecVirtual) { c.VFMADD231PS(a, a, sum) }
+	loop(c, "fmaAVX2", "VFMADD231PS of eight floats", ymm, clearY, fma)
+	loop(c, "fmaAVX512", "VFMADD231PS of sixteen floats", zmm, clearZ, fma)
+	loop(c, "bf16AVX512", "VDPBF16PS of sixteen pairs of bf16", zmm, clearZ,
+		func(a, sum reg.VecVirtual) { c.Instruction(gen.Accumulate("VDPBF16PS", a, a, sum)) })
+	products := c.YMM()
+	loop(c, "int8AVX2", "VPMADDWD and VPADDD of eight pairs of widened bytes", ymm, clearY,
+		func(a, sum reg.VecVirtual) {
+			c.VPMADDWD(a, a, products)
+			c.VPADDD(products, sum, sum)
+		})
+	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm, clearZ,
+		func(a, sum reg.VecVirtual) { c.VPDPBUSD(a, a, sum) })
 }
 
 // loop writes a function that runs rounds of one product in each chain.
-func loop(c *Context, name, what string, register func() reg.VecVirtual, clear func(reg.VecVirtual)) {
+func loop(c *Context, name, what string, register func() reg.VecVirtual, clear func(reg.VecVirtual), add func(a, sum reg.VecVirtual)) {
 	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(rounds int)")
@@ -42,7 +55,7 @@ func loop(c *Context, name, what string, register func() reg.VecVirtual, clear f
 	c.DECQ(n)
 	c.JLT(LabelRef("done"))
 	for _, s := range sums {
-		c.VFMADD231PS(a, a, s)
+		add(a, s)
 	}
 	c.JMP(LabelRef("round"))
 	c.Label("done")

@@ -1,0 +1,55 @@
+package gemm
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/peak"
+)
+
+// peakOf is what the rate of a kind is a share of.
+var peakOf = [kinds]func(isa.Level) float64{BF16: peak.BF16, F16: peak.FMA, Int8: peak.Int8}
+
+// BenchmarkFormat multiplies by packed constants on one thread, the left operand
+// laid out before. It reports, of the best run, the rate, its share of the best peak
+// that is measured in turns with it, and the rate at which the weights go by.
+func BenchmarkFormat(b *testing.B) {
+	for kind, name := range []string{BF16: "bf16", F16: "f16", Int8: "int8"} {
+		for _, level := range isa.Levels() {
+			f := FormatOf(level, Kind(kind))
+			for _, s := range shapes {
+				b.Run(fmt.Sprintf("%v/%s/%dx%dx%d", level, name, s.m, s.n, s.k), func(b *testing.B) {
+					benchFormat(b, f, s.m, s.n, s.k)
+				})
+			}
+		}
+	}
+}
+
+func benchFormat(b *testing.B, f *Format, m, n, k int) {
+	packed := Aligned(f.PackedLen(k, n))
+	a := Matrix{Data: Aligned(f.LeftLen(m, k)), Row: f.leftRow(k), Col: 1}
+	p := f.Product(m, n, k, a, packed)
+	p.C, p.Ldc = Aligned(m*n), n
+	var x Scratch
+	repeat := 1 + 50e6/(2*m*n*k+1)
+	var times, peaks []float64
+	for b.Loop() {
+		peaks = append(peaks, peakOf[f.kind](f.level))
+		for range 10 {
+			start := time.Now()
+			for range repeat {
+				_ = x.Mul(f.level, &p, Range{0, m}, Range{0, n})
+			}
+			times = append(times, float64(time.Since(start))/float64(repeat))
+		}
+	}
+	best := slices.Min(times)
+	rate := 2 * float64(m) * float64(n) * float64(k) / best
+	b.ReportMetric(rate, "GFLOP/s")
+	b.ReportMetric(100*rate/slices.Max(peaks), "%peak")
+	b.ReportMetric(4*float64(len(packed))/best, "GB/s-of-B")
+}
