@@ -17,7 +17,9 @@
 //
 // Numbers: products as in package gemm; queries are scaled before the product; an
 // exponential is off by 1e-7 of itself for each unit that a score lies below the
-// largest. Results are within 3e-6 of the largest value. The levels but Portable give the
+// largest. Results are within 3e-6 of the largest value, as long as scores and sums
+// of values stay in the range of float32: a mask of -10000 leaves scores three digits
+// behind the point. The levels but Portable give the
 // same bits, and so does every range of units.
 //
 // Invariants: nothing is written outside of the results or read outside of the
