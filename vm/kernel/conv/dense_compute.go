@@ -25,7 +25,7 @@ func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
 	if b.places() != d.grid.rows.each*d.grid.cols.each {
 		octets = d.rest
 	}
-	p := pass{d, w, b, octets, d.source(w, &b, stage, x), panel, tile, packed, nil}
+	p := pass{d, w, b, octets, d.source(w, &b, stage, x), panel, tile, packed}
 	switch {
 	case d.depth == 0:
 		clear(tile)
@@ -88,7 +88,6 @@ type pass struct {
 	octets              []octet
 	src                 *float32
 	panel, tile, packed []float32
-	next                []float32 // filters that are wanted soon
 }
 
 // upright goes through k in steps that a panel holds, and in each through the places

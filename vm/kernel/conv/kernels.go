@@ -21,8 +21,6 @@ type kernels struct {
 	// to bytes apart.
 	copyRows func(dst, src *float32, rows, n, to, from, step int)
 
-	ask func(p *float32, lines int) // for lines of the caches, into the second level
-
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc
 	most     func(dst, src *float32, n int, offsets *int, taps int, lowest *float32)

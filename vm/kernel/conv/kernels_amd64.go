@@ -6,13 +6,13 @@ var byLevel = map[isa.Level]*kernels{isa.AVX2: &avx2, isa.AVX512: &avx512}
 
 var avx2 = kernels{
 	lanes: 8, depth: 320,
-	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2, ask: askAVX2,
+	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2,
 	products: tapProductsAVX2, sums: tapSumsAVX2, most: tapMostAVX2,
 }
 
 var avx512 = kernels{
 	lanes: 16, depth: 320,
-	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2, ask: askAVX2,
+	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
 }
 

@@ -41,8 +41,3 @@ func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, ma
 //
 //go:noescape
 func evensFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, low *int32, high *int32, mask *int32)
-
-// askAVX2 asks for lines of 64 bytes, so that they are in the second-level cache soon.
-//
-//go:noescape
-func askAVX2(p *float32, lines int)

@@ -269,19 +269,3 @@ row:
 done:
 	VZEROUPPER
 	RET
-
-// func askAVX2(p *float32, lines int)
-// Requires: MMX+
-TEXT ·askAVX2(SB), $0-16
-	MOVQ p+0(FP), AX
-	MOVQ lines+8(FP), CX
-
-next:
-	DECQ       CX
-	JLT        done
-	PREFETCHT1 (AX)
-	ADDQ       $0x40, AX
-	JMP        next
-
-done:
-	RET

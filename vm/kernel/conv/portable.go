@@ -4,7 +4,7 @@ import "unsafe"
 
 var portable = kernels{
 	lanes: 8, depth: 320,
-	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, copyRows: copyRowsGo, ask: func(*float32, int) {},
+	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, copyRows: copyRowsGo,
 	products: productsGo, sums: sumsGo, most: mostGo,
 }
 

@@ -33,7 +33,6 @@ func (p *pass) turned(sums []float32) {
 		for at := 0; at < filters; at += width {
 			block.N = min(width, filters-at)
 			block.B = panels.From((p.b.first+at)/width, k)
-			p.next = panels.From((p.b.first+at)/width+1, k).Data
 			p.column(&block, sums[at:])
 		}
 	}
@@ -51,18 +50,14 @@ func (p *pass) layBands(k, n int) {
 	}
 }
 
-// column multiplies all bands with one panel of filters, and asks meanwhile for the
+// column multiplies all bands with one panel of filters. Tiles ask meanwhile for the
 // next one, which may have to come from memory.
 func (p *pass) column(block *gemm.Block, sums []float32) {
 	places := p.b.places()
-	lines := block.K * gemm.Width(p.level) / 16 / bands(places)
 	for i := range bands(places) {
 		first, count, line := bandAt(i, places)
 		block.M, block.C = count, sums[first*block.Ldc:]
 		block.A = gemm.Matrix{Data: p.panel[first*block.K:], Row: 1, Col: line}
-		if len(p.next) >= lines*16*(i+1) {
-			p.fast.ask(&p.next[lines*16*i], lines)
-		}
 		p.w.Gemm.Run(p.level, block)
 	}
 }

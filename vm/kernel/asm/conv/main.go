@@ -125,7 +125,6 @@ func panels(c *Context) {
 		})
 	pairOfRuns(c)
 	copies(c)
-	ask(c)
 }
 
 // pairOfRuns writes the layout of sixteen columns, two rows at a time.
@@ -169,20 +168,6 @@ func pairOfRuns(c *Context) {
 	rows(1)
 	c.Label("done")
 	end(c)
-}
-
-// ask writes a loop of prefetches.
-func ask(c *Context) {
-	begin(c, "askAVX2", "func(p *float32, lines int)", "asks for lines of 64 bytes, so that they are in the second-level cache soon.")
-	p, lines := arg(c, "p"), arg(c, "lines")
-	c.Label("next")
-	c.DECQ(lines)
-	c.JLT(LabelRef("done"))
-	c.PREFETCHT1(Mem{Base: p})
-	c.ADDQ(Imm(64), p)
-	c.JMP(LabelRef("next"))
-	c.Label("done")
-	c.RET()
 }
 
 // copies writes the copies of rows.
