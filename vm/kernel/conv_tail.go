@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/conv"
 )
 
 // A tailWriter writes a body with a convolution anew, so that what follows is
@@ -15,29 +17,86 @@ import (
 //	z = batchnorm y, g, h, m, v     y = add s, b
 //	                            =>  z = add (mul (mul (sub y, m), 1/sqrt(v+eps)), g), h
 //
-// Norms that run by themselves round at the same steps (norm.Channels).
+// Norms that run by themselves round at the same steps (norm.Channels). A bias and a
+// first norm, if they are constant, are not operators but the steps of package conv.
 type tailWriter struct {
 	from, to *Body
 	values   []int // by value of from: that of to
 	next     int   // the number of the next value
 	roots    []int // by operator of from that is a norm: the input that is 1/sqrt(v+eps)
 	why      string
+
+	heart int
+	steps []conv.Steps // by channel; nil: there are none
+	norm0 int          // the operator that the steps have, or Absent
 }
 
 // plainTail writes a body anew. Its inputs are those of the body and further ones,
-// which are constant. Why says what can't be written.
-func plainTail(b *Body, heart int) (to *Body, why string) {
-	w := &tailWriter{from: b, to: &Body{InPlace: b.InPlace}, values: make([]int, values(b)), roots: make([]int, len(b.Ops))}
+// which are constant. Steps are what sums go through before, by channel. Why says
+// what can't be written.
+func plainTail(b *Body, heart int) (to *Body, steps []conv.Steps, why string) {
+	w := &tailWriter{
+		from: b, to: &Body{InPlace: b.InPlace}, values: make([]int, values(b)), roots: make([]int, len(b.Ops)),
+		heart: heart, norm0: Absent,
+	}
 	w.inputs()
+	if w.why == "" {
+		w.takeSteps()
+	}
 	for i := range b.Ops {
 		if o := &b.Ops[i]; w.why == "" {
-			w.values[o.First] = w.op(i, o, i == heart)
+			w.values[o.First] = w.op(i, o)
 		}
 	}
 	for _, v := range b.Out {
 		w.to.Out = append(w.to.Out, w.values[v])
 	}
-	return w.to, w.why
+	return w.to, w.steps, w.why
+}
+
+// takeSteps makes steps of a constant bias and of the norm that alone reads the
+// convolution, if all of it is constant.
+func (w *tailWriter) takeSteps() {
+	o := &w.from.Ops[w.heart]
+	steps := slices.Repeat([]conv.Steps{conv.NoSteps}, o.Call.Out[0].Ints()[1])
+	if hasBias(o) {
+		if !w.step(steps, 0, o.Args[2]) {
+			return
+		}
+		w.steps = steps
+	}
+	for i := range w.from.Ops {
+		n := &w.from.Ops[i]
+		if !n.Is("batchnorm") || n.Args[0] != o.First || w.from.Uses(o.First) != 1 {
+			continue
+		}
+		if with := slices.Clone(steps); w.step(with, 1, n.Args[normMean]) && w.step(with, 3, n.Args[normWeight]) && w.step(with, 4, n.Args[normBias]) {
+			setStep(with, 2, w.to.Const[w.roots[i]])
+			w.steps, w.norm0 = with, i
+		}
+	}
+}
+
+// hasBias reports whether a convolution adds one.
+func hasBias(o *Op) bool { return len(o.Args) > 2 && o.Args[2] != Absent }
+
+// step makes a constant one of the steps of all channels; what is absent leaves it as
+// it is. It reports whether the value is constant.
+func (w *tailWriter) step(steps []conv.Steps, i, v int) bool {
+	if v == Absent {
+		return true
+	}
+	value := w.from.Value(v)
+	if value != nil {
+		setStep(steps, i, value)
+	}
+	return value != nil
+}
+
+func setStep(steps []conv.Steps, i int, value *tensor.T) {
+	for c, f := range tensor.Of[float32](value) {
+		steps[c][i] = f
+	}
 }
 
 // inputs takes the body's inputs over and adds those of norms.
@@ -92,8 +151,11 @@ func plainNorm(mean, root float64) bool {
 }
 
 // op writes one operator and gives its result.
-func (w *tailWriter) op(i int, o *Op, heart bool) int {
-	if o.Is("batchnorm") {
+func (w *tailWriter) op(i int, o *Op) int {
+	switch {
+	case i == w.norm0:
+		return w.values[o.Args[0]]
+	case o.Is("batchnorm"):
 		return w.norm(i, o)
 	}
 	args := make([]int, len(o.Args))
@@ -103,7 +165,7 @@ func (w *tailWriter) op(i int, o *Op, heart bool) int {
 		}
 	}
 	y := w.put(Op{Call: o.Call, As: o.As, Args: args})
-	if heart && len(args) > 2 && args[2] != Absent {
+	if i == w.heart && hasBias(o) && w.steps == nil {
 		y = w.channels("add", o.Call.Out[0], y, args[2])
 	}
 	return y

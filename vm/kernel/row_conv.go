@@ -76,8 +76,10 @@ type convTask struct {
 	depth          int       // products of a sum
 	channels, size int       // of the result: its places in a channel
 
-	tail *tail
-	more []*tensor.T // inputs of the tail behind those of the task
+	level isa.Level
+	steps []conv.Steps // by channel; nil: none
+	tail  *tail
+	more  []*tensor.T // inputs of the tail behind those of the task
 }
 
 func newConvTask(b *Body, heart int, o *Options) (*convTask, string) {
@@ -122,11 +124,12 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 // follow makes the tail, if there is one, and looks whether a result may lie in its
 // input's memory.
 func (t *convTask) follow(b *Body, heart int, level isa.Level) (why string) {
-	if len(b.Ops) > heart+1 || len(b.Ops[heart].Args) > 2 {
-		plain, err := plainTail(b, heart)
-		if err != "" {
-			return err
-		}
+	plain, steps, why := plainTail(b, heart)
+	if why != "" {
+		return why
+	}
+	t.level, t.steps = level, steps
+	if len(plain.Ops) > heart+1 || plain.Out[0] != plain.Ops[heart].First || len(plain.Out) > 1 {
 		t.more = plain.Const[len(b.In):]
 		if t.tail, why = tailOf(plain, heart, len(b.Ops[heart].Call.Out[0].Shape)-2, level); why != "" {
 			return why
@@ -140,7 +143,7 @@ func (t *convTask) follow(b *Body, heart int, level isa.Level) (why string) {
 
 // within bounds the error of sums in one chain, and of the tail.
 func (t *convTask) within() float64 {
-	w := 0x1p-23 * float64(t.depth+4)
+	w := 0x1p-23 * float64(t.depth+8)
 	if t.tail != nil {
 		w += t.tail.sheet.within
 	}
@@ -179,6 +182,9 @@ func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 
 // finish takes a tile to the results.
 func (t *convTask) finish(x *Exec, tile *conv.Tile, out, in []*tensor.T) {
+	if t.steps != nil {
+		tile.Apply(t.level, t.steps)
+	}
 	if t.tail == nil {
 		tile.Store(tensor.Of[float32](out[0]), t.channels, t.size)
 		return

@@ -129,8 +129,11 @@ func (d *Dense) lay() {
 	_, lastCols := d.grid.cols.part(d.grid.cols.parts() - 1)
 	d.whole = octetsOf(places, cols, pitch)
 	d.rest = octetsOf(lastRows*lastCols, lastCols, pitch)
-	d.ld = spaced(roundUp(places, 16))
-	d.room.tile = d.grid.filters.each * d.ld
+	if d.ld = places; places < d.geo.places() { // a whole plane lies as in y
+		d.ld = roundUp(places, 16)
+	}
+	d.ld = spaced(d.ld)
+	d.room.tile = roundUp(d.grid.filters.each*d.ld, 16)
 	d.deep = evenly(max(d.depth, 1), (d.depth+d.fast.depth-1)/d.fast.depth).each
 	d.room.panel = d.deep * d.wide()
 	if d.turned {

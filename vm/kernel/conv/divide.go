@@ -14,6 +14,7 @@ const (
 	turnCost  = 16.0 // to turn a sum back, in steps of k
 	readCost  = 0.3  // to read a float of filters that the second-level cache does not hold
 	unitCost  = 400  // of each unit
+	restCost  = 200  // of what is left of a row behind whole blocks of what follows
 )
 
 // Sizes in floats.
@@ -22,7 +23,8 @@ const (
 	stageRoom  = 256 << 10 // that are staged
 	keptRoom   = 128 << 10 // filters that the second-level cache keeps
 	mostCols   = 384       // places of a block that is a part of a row
-	mostPlaces = 640
+	mostPlaces = 960
+	vecBlock   = 64 // places that package vec works on at a time
 )
 
 // Divide cuts the convolution for a number of parts, and returns how many there are
@@ -84,6 +86,9 @@ func (d *Dense) cost(g *grid, parts int) float64 {
 	}
 	k := float64(d.depth)
 	c := unitCost + float64(places)*k*layCost + float64(wide)*float64(high)*k/16 + float64(places)*float64(filters)*storeCost
+	if places%vecBlock != 0 && places < d.geo.places() {
+		c += restCost * float64(filters)
+	}
 	if !d.direct {
 		s := newStage(d.sides, rows, cols, d.fast)
 		staged := d.Channels * d.geo.outerTaps * s.channel

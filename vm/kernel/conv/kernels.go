@@ -21,6 +21,8 @@ type kernels struct {
 	// to bytes apart.
 	copyRows func(dst, src *float32, rows, n, to, from, step int)
 
+	steps func(x *float32, rows, n, ld int, steps *float32) // see Steps
+
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc
 	most     func(dst, src *float32, n int, offsets *int, taps int, lowest *float32)

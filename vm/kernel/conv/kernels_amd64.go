@@ -6,13 +6,13 @@ var byLevel = map[isa.Level]*kernels{isa.AVX2: &avx2, isa.AVX512: &avx512}
 
 var avx2 = kernels{
 	lanes: 8, depth: 320,
-	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2,
+	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2, steps: stepsOf,
 	products: tapProductsAVX2, sums: tapSumsAVX2, most: tapMostAVX2,
 }
 
 var avx512 = kernels{
 	lanes: 16, depth: 320,
-	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2,
+	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, copyRows: copyRowsAVX2, steps: stepsOf,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
 }
 
@@ -31,5 +31,14 @@ func copyRowsAVX2(dst, src *float32, rows, n, to, from, step int) {
 		evensFewAVX2(dst, src, rows, n, to, from, &runs[low][0][0], &runs[high][0][0], &runs[few][0][0])
 	default:
 		copyRowsGo(dst, src, rows, n, to, from, step)
+	}
+}
+
+// stepsOf takes rows through their steps.
+func stepsOf(x *float32, rows, n, ld int, steps *float32) {
+	if n >= 8 {
+		stepsAVX2(x, rows, n, ld, steps)
+	} else {
+		stepsFewAVX2(x, rows, n, ld, steps, &runs[n][0][0])
 	}
 }

@@ -4,7 +4,7 @@ import "unsafe"
 
 var portable = kernels{
 	lanes: 8, depth: 320,
-	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, copyRows: copyRowsGo,
+	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, copyRows: copyRowsGo, steps: stepsGo,
 	products: productsGo, sums: sumsGo, most: mostGo,
 }
 
@@ -99,6 +99,15 @@ func mostGo(dst, src *float32, n int, offsets *int, taps int, lowest *float32) {
 	for _, offset := range unsafe.Slice(offsets, taps) {
 		for i, x := range unsafe.Slice(behind(src, offset), len(to)) {
 			to[i] = max(to[i], x)
+		}
+	}
+}
+
+func stepsGo(x *float32, rows, n, ld int, steps *float32) {
+	for r, s := range unsafe.Slice((*Steps)(unsafe.Pointer(steps)), rows) {
+		row := unsafe.Slice(behind(x, r*ld), n)
+		for i, v := range row {
+			row[i] = float32(float32((v+s[0]-s[1])*s[2])*s[3]) + s[4]
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (t *Thin) lay() {
 	t.stage.pad(0)
 	t.offsets = t.stage.offsets(t.Channels * t.geo.outerTaps)
 	t.flat = t.grid.rows.each*t.stage.pitch + slack
-	t.ld = roundUp(t.grid.rows.each*t.grid.cols.each, 16)
+	t.ld = t.grid.rows.each * t.grid.cols.each
 }
 
 // Units is how many blocks the convolution is cut into.

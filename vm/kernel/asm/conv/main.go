@@ -15,6 +15,7 @@ func main() {
 	gen.Main("conv",
 		gen.File{Name: "panels", Build: panels},
 		gen.File{Name: "taps", Build: taps},
+		gen.File{Name: "steps", Build: steps},
 	)
 }
 
@@ -387,4 +388,68 @@ func (f fold) write(c *Context, l level) {
 	c.JNE(LabelRef("single"))
 	c.Label("done")
 	end(c)
+}
+
+// steps writes what sums go through channel by channel, in place.
+func steps(c *Context) {
+	const doc = "changes rows of x, ld bytes apart, by five steps for each, in order: plus, minus, times, times, plus"
+	each := func(name, params, doc string, body func(x, n reg.GPVirtual, one func(v reg.VecVirtual))) {
+		begin(c, name, "func(x *float32, rows, n, ld int, steps *float32"+params+")", doc)
+		x, rows, n, ld, steps := arg(c, "x"), arg(c, "rows"), arg(c, "n"), arg(c, "ld"), arg(c, "steps")
+		with := make([]reg.VecVirtual, 5)
+		for i := range with {
+			with[i] = c.YMM()
+		}
+		next := "row"
+		c.TESTQ(rows, rows)
+		c.JE(LabelRef("done"))
+		load := func() {
+			for i, w := range with {
+				c.VBROADCASTSS(Mem{Base: steps, Disp: 4 * i}, w)
+			}
+			c.ADDQ(Imm(20), steps)
+		}
+		one := func(v reg.VecVirtual) {
+			c.VADDPS(with[0], v, v)
+			c.VSUBPS(with[1], v, v)
+			c.VMULPS(with[2], v, v)
+			c.VMULPS(with[3], v, v)
+			c.VADDPS(with[4], v, v)
+		}
+		c.Label(next)
+		load()
+		body(x, n, one)
+		c.ADDQ(ld, x)
+		c.DECQ(rows)
+		c.JNE(LabelRef(next))
+		c.Label("done")
+		end(c)
+	}
+	each("stepsAVX2", "", doc+". Rows have n floats, at least eight.",
+		func(x, n reg.GPVirtual, one func(reg.VecVirtual)) {
+			// The last register overlaps the one before, and is read first.
+			i, v, last := c.GP64(), c.YMM(), c.YMM()
+			c.VMOVUPS(Mem{Base: x, Index: n, Scale: 4, Disp: -32}, last)
+			one(last)
+			c.MOVQ(U32(8), i)
+			c.CMPQ(i, n)
+			c.JGE(LabelRef("end"))
+			c.Label("next")
+			c.VMOVUPS(Mem{Base: x, Index: i, Scale: 4, Disp: -32}, v)
+			one(v)
+			c.VMOVUPS(v, Mem{Base: x, Index: i, Scale: 4, Disp: -32})
+			c.ADDQ(Imm(8), i)
+			c.CMPQ(i, n)
+			c.JLT(LabelRef("next"))
+			c.Label("end")
+			c.VMOVUPS(last, Mem{Base: x, Index: n, Scale: 4, Disp: -32})
+		})
+	each("stepsFewAVX2", ", mask *int32", doc+". The mask chooses n of eight floats.",
+		func(x, _ reg.GPVirtual, one func(reg.VecVirtual)) {
+			at, mask, v := arg(c, "mask"), c.YMM(), c.YMM()
+			c.VMOVUPS(Mem{Base: at}, mask)
+			c.VMASKMOVPS(Mem{Base: x}, mask, v)
+			one(v)
+			c.VMASKMOVPS(v, mask, Mem{Base: x})
+		})
 }
