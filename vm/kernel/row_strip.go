@@ -26,8 +26,16 @@ func makeStrip(b *Body, o *Options) (*Prepared, string) {
 		return nil, "it reads the argument that it replaces in another order"
 	}
 	s.settle(1, 1)
-	return &Prepared{Work: s.work(o.Level), Within: s.within, Runner: &stripTask{s}}, ""
+	within := s.within
+	if len(s.codes) > 1 {
+		within *= magnified
+	}
+	return &Prepared{Work: s.work(o.Level), Within: within, Runner: &stripTask{s}}, ""
 }
+
+// magnified is by how much later operators may enlarge, relative to the result, what
+// an earlier one is off: where terms cancel, or an exponential follows.
+const magnified = 8
 
 // stripShape is the shape that the body works on: that of its results, which must
 // have the same number of elements.

@@ -99,12 +99,13 @@ func code(c vec.Code) lowering {
 	return func(l *lowerer, a []strip.Value) strip.Value { return l.Op(c, a...) }
 }
 
-// with is a code whose operands are attributes.
+// with is a code whose operands are attributes, which are rounded to floats.
 func with(c vec.Code, attrs ...string) lowering {
 	return func(l *lowerer, a []strip.Value) strip.Value {
 		args := a[:1:1]
 		for _, name := range attrs {
 			args = append(args, l.attr(name))
+			l.within += 0x1p-23
 		}
 		return l.Op(c, args...)
 	}

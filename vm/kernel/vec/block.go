@@ -19,7 +19,6 @@ type Block [Lanes]float32
 const Ones = ^uint32(0)
 
 func (b *Block) bits() *[Lanes]uint32 { return (*[Lanes]uint32)(unsafe.Pointer(b)) }
-func (b *Block) ints() *[Lanes]int32  { return (*[Lanes]int32)(unsafe.Pointer(b)) }
 
 // Fill sets every lane.
 func (b *Block) Fill(v float32) {
