@@ -213,6 +213,14 @@ func (p *problem) check(t *testing.T, name string) {
 	}
 }
 
+// samples is fewer where a processor is emulated.
+func samples(n int) int {
+	if testing.Short() {
+		return n / 8
+	}
+	return n
+}
+
 func TestAttention(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	shapes := []attn.Shape{
@@ -220,12 +228,15 @@ func TestAttention(t *testing.T) {
 		{1, 1, 1, 97, 31, 16, 16}, {1, 2, 1, 200, 33, 5, 70}, {1, 2, 2, 7, 1024, 8, 8}, {1, 1, 1, 20, 1025, 8, 3},
 		{1, 2, 1, 13, 1600, 4, 20}, {1, 1, 1, 600, 1100, 3, 2},
 	}
-	for range 120 {
+	for range samples(120) {
 		n := func(most int) int { return 1 + r.IntN(most) }
 		groups := n(2)
 		shapes = append(shapes, attn.Shape{Batch: n(2), Heads: groups * n(3), Groups: groups, S: n(40), T: n(80), D: n(40), E: n(40)})
 	}
 	for _, s := range shapes {
+		if testing.Short() && s.S*s.T > 1<<14 {
+			continue
+		}
 		for kind := range maskKinds {
 			newProblem(r, s, r.IntN(2) == 0, kind).check(t, fmt.Sprint("mask ", kind))
 		}
@@ -261,7 +272,7 @@ func TestHidden(t *testing.T) {
 func TestSpecial(t *testing.T) {
 	specials := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 1e-42, 1e15}
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 400 {
+	for range samples(400) {
 		keys := []int{3, 40, 1100}[r.IntN(3)]
 		p := newProblem(r, attn.Shape{Batch: 1, Heads: 1, Groups: 1, S: 5, T: keys, D: 3, E: 4}, r.IntN(2) == 0, maskKind(r.IntN(int(maskKinds))))
 		for _, data := range [][]float32{p.args.Q.Data, p.args.K.Data, p.args.V.Data, p.args.Mask.Add} {
