@@ -3,6 +3,7 @@ package conv_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/npulang/npu/vm/kernel/conv"
@@ -168,7 +169,7 @@ func TestThin(t *testing.T) { testKernel(t, thin, 3, 2) }
 
 func testKernel(t *testing.T, make func(isa.Level, conv.Shape, []float32) (kernel, []float32), filters, channels int) {
 	t.Helper()
-	for seed := range uint64(150) {
+	for seed := range seeds(150) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		s := randomShape(r, filters, channels)
 		nx, nw, _ := count(s)
@@ -194,6 +195,33 @@ func testKernel(t *testing.T, make func(isa.Level, conv.Shape, []float32) (kerne
 					if math.Float32bits(y[i]) != math.Float32bits(first[i]) {
 						t.Fatalf("%v, %v in %d parts: element %d is %x, not %x", s, level, parts, i, y[i], first[i])
 					}
+				}
+			}
+		}
+	}
+}
+
+// seeds is how many random cases there are.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// TestFused: levels but Portable round a sum once for each product. The square of
+// 1+2^-12 has a bit that a float does not hold.
+func TestFused(t *testing.T) {
+	const a = 1 + 0x1p-12
+	square := a * a
+	for _, level := range isa.Levels() {
+		for _, make := range []func(isa.Level, conv.Shape, []float32) (kernel, []float32){dense, inPlace, thin} {
+			s := conv.Shape{Images: 1, Groups: 1, Channels: 2, Filters: 1, Axes: []conv.Axis{axis(9, 1, 1, 1, 0, 0)}}
+			x := slices.Concat(slices.Repeat([]float32{-float32(square)}, 9), slices.Repeat([]float32{a}, 9))
+			k, packed := make(level, s, []float32{1, a})
+			for i, v := range compute(t, k, s, 1, x, packed) {
+				if want := float32(square - float64(float32(square))); level != isa.Portable && v != want || level == isa.Portable && v != 0 {
+					t.Errorf("%v: element %d is %g, not %g", level, i, v, want)
 				}
 			}
 		}

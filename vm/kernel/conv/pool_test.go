@@ -79,7 +79,7 @@ func same(a float32, b float64) bool {
 }
 
 func TestPool(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range seeds(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		planes := 1 + r.IntN(7)
 		var axes []conv.Axis
