@@ -79,6 +79,8 @@ func init() {
 		stripRow,
 		plainRow,
 		productRow,
+		productBF16Row,
+		productF16Row,
 		convRow,
 		poolRow,
 		attentionRow,

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // A product is a matmul or linear of a body, as products of matrices that lie in
@@ -23,7 +25,8 @@ type product struct {
 	// would be one column is one row, along which kernels compute.
 	turned bool
 
-	heartRows int // rows of one matrix of the operator's result, as a tail counts them
+	heartRows int          // rows of one matrix of the operator's result, as a tail counts them
+	format    *gemm.Format // of halves; nil: floats of four bytes
 	packs     *packedMatrices
 	tail      *tail
 	out       int // the first result of the task that the product makes
@@ -57,11 +60,11 @@ func (p *product) at(i int) (a, b int) {
 }
 
 // productOf makes a product of an operator, or says why it can't.
-func productOf(b *Body, op int) (p *product, why string) {
+func productOf(b *Body, op int, d tensor.DType, level isa.Level) (p *product, why string) {
 	o := &b.Ops[op]
 	c := o.Call
-	if d := c.Out[0].DType; d != tensor.F32 {
-		return nil, d.String() + " operands"
+	if have := c.Out[0].DType; have != d {
+		return nil, have.String() + " operands"
 	}
 	left, ok := lieOf(b, o.Args[0])
 	if !ok {
@@ -76,6 +79,9 @@ func productOf(b *Body, op int) (p *product, why string) {
 	}
 	out := c.Out[0].Ints()
 	p = &product{op: op, bias: Absent, heartRows: 1}
+	if kind, ok := kinds[d]; ok {
+		p.format = gemm.FormatOf(level, kind)
+	}
 	if len(out) > 1 {
 		p.heartRows = out[len(out)-2]
 	}

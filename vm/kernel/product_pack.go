@@ -21,17 +21,35 @@ type packedMatrices struct {
 
 // at are the panels of an index of the batch.
 func (q *packedMatrices) at(p *product, i int) gemm.Panels {
+	return gemm.PackedPanels(q.level, q.matrix(p, i), q.k)
+}
+
+// matrix is the packed matrix of an index of the batch.
+func (q *packedMatrices) matrix(p *product, i int) []float32 {
 	which := 0
 	for j := len(p.batch) - 1; j >= 0; j-- {
 		which += i % p.batch[j].size * q.steps[j]
 		i /= p.batch[j].size
 	}
-	return gemm.PackedPanels(q.level, q.data[which*q.size:(which+1)*q.size], q.k)
+	return q.data[which*q.size : (which+1)*q.size]
 }
 
 // pack packs B, a constant.
 func (p *product) pack(o *Options, b *tensor.T) {
-	q := packedMatrices{level: o.Level, k: p.k, size: gemm.PackedLen(o.Level, p.k, p.n), steps: make([]int, len(p.batch))}
+	if p.format != nil {
+		p.packHalves(o, b)
+		return
+	}
+	layout := fmt.Sprintf("f32 panels/%d", gemm.Width(o.Level))
+	p.packWith(o, b, layout, gemm.PackedLen(o.Level, p.k, p.n), func(dst []float32, at int) {
+		gemm.Pack(o.Level, dst, gemm.Matrix{Data: floats(b)[at:], Row: p.b.row, Col: p.b.col}, p.k, p.n)
+	})
+}
+
+// packWith packs the matrices of B, each into size floats by a function that is told
+// where in b it begins.
+func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pack func(dst []float32, at int)) {
+	q := packedMatrices{level: o.Level, k: p.k, size: size, steps: make([]int, len(p.batch))}
 	count, places := 1, []int{0}
 	for j := len(p.batch) - 1; j >= 0; j-- {
 		x := p.batch[j]
@@ -48,11 +66,11 @@ func (p *product) pack(o *Options, b *tensor.T) {
 		}
 		places = all
 	}
-	layout := fmt.Sprintf("f32 panels/%d of %dx%d by %d,%d at %v", gemm.Width(o.Level), p.k, p.n, p.b.row, p.b.col, p.batch)
+	layout += fmt.Sprintf(" of %dx%d by %d,%d at %v", p.k, p.n, p.b.row, p.b.col, p.batch)
 	q.data = Pack(o.Packs, b, layout, func() []float32 {
-		data, from := gemm.Aligned(count*q.size), floats(b)
+		data := gemm.Aligned(count * q.size)
 		for i, at := range places {
-			gemm.Pack(o.Level, data[i*q.size:(i+1)*q.size], gemm.Matrix{Data: from[at:], Row: p.b.row, Col: p.b.col}, p.k, p.n)
+			pack(data[i*q.size:(i+1)*q.size], at)
 		}
 		return data
 	})

@@ -83,6 +83,9 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 	}
 	x.product.begin(x, p, out, in)
 	defer x.product.end()
+	if p.format != nil {
+		x.product.halves = p.halvesRun(x, min(n*unit, p.m), cols)
+	}
 	for n > 0 {
 		first := tile % tiles
 		step := min(n, tiles-first)
@@ -97,6 +100,9 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 
 // multiply computes rows and columns of the product of one index of the batch.
 func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.Range, out, in []*tensor.T) error {
+	if p.format != nil {
+		return t.multiplyHalves(x, p, index, rows, cols, in)
+	}
 	a, b := p.at(index)
 	job := &x.product.job
 	*job = gemm.Product{M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a)}
@@ -124,6 +130,9 @@ type productRun struct {
 	out, in []*tensor.T
 	index   int // of the batch
 	job     gemm.Product
+
+	row, col int // where the job begins, if it is a piece
+	halves   halvesRun
 }
 
 func (r *productRun) begin(x *Exec, p *product, out, in []*tensor.T) {
@@ -136,6 +145,7 @@ func (r *productRun) end() { *r = productRun{} }
 // Block hands a block of C to the tail, matrix by matrix of the operator's result.
 func (r *productRun) Block(row, col, rows, cols int, c []float32, ldc int) {
 	p := r.p
+	row, col = row+r.row, col+r.col
 	if p.turned {
 		p.tail.box(r.x, strip.Matrix(c, ldc), 0, 0, 1, r.index*p.n+col, cols, r.out, r.in)
 		return

@@ -15,6 +15,7 @@ import (
 type regionWriter struct {
 	*testing.T
 	r     *rand.Rand
+	dtype tensor.DType // of products' operands
 	types []ir.Type
 	in    []*tensor.T
 	ops   []kernel.Op // whose results are counted from 0

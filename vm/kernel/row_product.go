@@ -4,24 +4,35 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 )
 
-// productRow runs products of matrices of f32 with what follows them element by
-// element: biases, activations, residuals. Operands may be transposed, viewed and
-// broadcast on the way; constant ones are packed once.
-var productRow = &Row{Name: "product/f32", Make: makeProduct}
+// Products of matrices with what follows them element by element: biases,
+// activations, residuals. Operands may be transposed, viewed and broadcast on the way;
+// constant ones are packed once.
+var (
+	productRow     = &Row{Name: "product/f32", Make: productsIn(tensor.F32)}
+	productBF16Row = &Row{Name: "product/bf16", Make: productsIn(tensor.BF16)}
+	productF16Row  = &Row{Name: "product/f16", Make: productsIn(tensor.F16)}
+)
 
-func makeProduct(b *Body, o *Options) (*Prepared, string) {
-	if len(hearts(b)) == 0 {
-		return nil, "no product"
+// productsIn is the Make of products whose operands have a type.
+func productsIn(d tensor.DType) func(b *Body, o *Options) (*Prepared, string) {
+	return func(b *Body, o *Options) (*Prepared, string) {
+		if len(hearts(b)) == 0 {
+			return nil, "no product"
+		}
+		return makeProducts(plain(b), d, o)
 	}
-	b = plain(b)
+}
+
+func makeProducts(b *Body, d tensor.DType, o *Options) (*Prepared, string) {
 	list := hearts(b)
 	t := &productTask{level: o.Level}
 	for _, heart := range list {
-		p, why := productOf(b, heart)
+		p, why := productOf(b, heart, d, o.Level)
 		if why != "" {
 			return nil, why
 		}
@@ -87,7 +98,8 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	if bias := p.biasOf(b); bias != nil {
 		p.op, p.bias = bias.op, bias.input
 	}
-	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First || p.nothing(b) {
+	// The sums of halves are rounded by the tail, also where nothing else follows.
+	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && p.format == nil || p.nothing(b) {
 		return ""
 	}
 	sub, heart := following(b, p.op, p.out, p.outs)
@@ -103,7 +115,7 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 // and a vector that lies in an input.
 func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {
 	product := b.Ops[p.op].First
-	if p.turned || b.Uses(product) != 1 {
+	if p.turned || p.format != nil || b.Uses(product) != 1 {
 		return nil
 	}
 	for i := range b.Ops {

@@ -44,25 +44,30 @@ func (w *regionWriter) size() int {
 	return 1 + w.r.IntN(9)
 }
 
+// normal makes a tensor of the region's type.
+func (w *regionWriter) normal(shape ...int) *tensor.T {
+	return tensor.Cast(normal(w.r, shape...), w.dtype)
+}
+
 // productKinds write products of all forms, and return their results.
 var productKinds = map[string]func(w *regionWriter) []int{
 	"linear": func(w *regionWriter) []int {
 		m, k, n := w.size(), w.size(), w.size()
-		args := []int{w.input(normal(w.r, 1+w.r.IntN(3), m, k)), w.input(normal(w.r, n, k))}
+		args := []int{w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(n, k))}
 		if w.r.IntN(2) == 0 {
-			args = append(args, w.input(normal(w.r, n)))
+			args = append(args, w.input(w.normal(n)))
 		}
 		return []int{w.op("linear", "", args...)}
 	},
 	"several": func(w *regionWriter) []int {
 		m, k := w.size(), w.size()
-		x := w.input(normal(w.r, m, k))
+		x := w.input(w.normal(m, k))
 		var out []int
 		for range 2 + w.r.IntN(2) {
 			n := w.size()
-			args := []int{x, w.input(normal(w.r, n, k))}
+			args := []int{x, w.input(w.normal(n, k))}
 			if w.r.IntN(2) == 0 {
-				args = append(args, w.input(normal(w.r, n)))
+				args = append(args, w.input(w.normal(n)))
 			}
 			out = append(out, w.op("linear", "", args...))
 		}
@@ -70,8 +75,8 @@ var productKinds = map[string]func(w *regionWriter) []int{
 	},
 	"heads": func(w *regionWriter) []int { // [B,S,H*D] as [B,H,S,D], and K transposed
 		b, s, t, h, d := 1+w.r.IntN(2), w.size(), w.size(), 1+w.r.IntN(3), w.size()
-		q := w.permuted(w.view(w.input(normal(w.r, b, s, h*d)), b, s, h, d), 0, 2, 1, 3)
-		k := w.permuted(w.view(w.input(normal(w.r, b, t, h*d)), b, t, h, d), 0, 2, 3, 1)
+		q := w.permuted(w.view(w.input(w.normal(b, s, h*d)), b, s, h, d), 0, 2, 1, 3)
+		k := w.permuted(w.view(w.input(w.normal(b, t, h*d)), b, t, h, d), 0, 2, 3, 1)
 		return []int{w.op("matmul", "", q, k)}
 	},
 	"broadcast": func(w *regionWriter) []int {
@@ -80,28 +85,28 @@ var productKinds = map[string]func(w *regionWriter) []int{
 		if w.r.IntN(2) == 0 {
 			left, right = []int{c, m, k}, []int{b, 1, k, n}
 		}
-		return []int{w.op("matmul", "", w.input(normal(w.r, left...)), w.input(normal(w.r, right...)))}
+		return []int{w.op("matmul", "", w.input(w.normal(left...)), w.input(w.normal(right...)))}
 	},
 	"turned": func(w *regionWriter) []int {
 		m, k, n := w.size(), w.size(), w.size()
-		return []int{w.op("matmul", "", w.permuted(w.input(normal(w.r, k, m)), 1, 0), w.permuted(w.input(normal(w.r, n, k)), 1, 0))}
+		return []int{w.op("matmul", "", w.permuted(w.input(w.normal(k, m)), 1, 0), w.permuted(w.input(w.normal(n, k)), 1, 0))}
 	},
 	"row": func(w *regionWriter) []int {
 		k, n := w.size(), w.size()
-		return []int{w.op("matmul", "", w.input(normal(w.r, k)), w.input(normal(w.r, 1+w.r.IntN(2), k, n)))}
+		return []int{w.op("matmul", "", w.input(w.normal(k)), w.input(w.normal(1+w.r.IntN(2), k, n)))}
 	},
 	"column": func(w *regionWriter) []int {
 		m, k := w.size(), w.size()
-		return []int{w.op("matmul", "", w.input(normal(w.r, 1+w.r.IntN(3), m, k)), w.input(normal(w.r, k)))}
+		return []int{w.op("matmul", "", w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(k)))}
 	},
 	"narrow": func(w *regionWriter) []int {
 		m, k := w.size(), w.size()
-		return []int{w.op("matmul", "", w.input(normal(w.r, 1+w.r.IntN(3), m, k)), w.input(normal(w.r, k, 1)))}
+		return []int{w.op("matmul", "", w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(k, 1)))}
 	},
 	"empty": func(w *regionWriter) []int {
 		sizes := []int{w.size(), w.size(), w.size()}
 		sizes[w.r.IntN(3)] = 0
-		return []int{w.op("matmul", "", w.input(normal(w.r, sizes[0], sizes[1])), w.input(normal(w.r, sizes[1], sizes[2])))}
+		return []int{w.op("matmul", "", w.input(w.normal(sizes[0], sizes[1])), w.input(w.normal(sizes[1], sizes[2])))}
 	},
 }
 
@@ -112,11 +117,11 @@ func (w *regionWriter) tail(v int) int {
 		last := shape[len(shape)-1]
 		switch w.r.IntN(6) {
 		case 0:
-			v = w.op("bias_add", "", v, w.input(normal(w.r, last)))
+			v = w.op("bias_add", "", v, w.input(w.normal(last)))
 		case 1:
-			v = w.op("add", "", v, w.input(normal(w.r, shape...)))
+			v = w.op("add", "", v, w.input(w.normal(shape...)))
 		case 2:
-			v = w.op("mul", "", w.input(normal(w.r, 1)), v)
+			v = w.op("mul", "", w.input(w.normal(1)), v)
 		case 3:
 			v = w.op([]string{"relu", "gelu", "silu", "tanh", "sigmoid"}[w.r.IntN(5)], "", v)
 		case 4:
@@ -149,23 +154,32 @@ func TestProductRegions(t *testing.T) {
 		rounds = 3
 	}
 	for name, kind := range productKinds {
-		t.Run(name, func(t *testing.T) {
-			taken := 0
-			for seed := range uint64(rounds) {
-				w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 5))}
-				var out []int
-				for _, v := range kind(w) {
-					out = append(out, w.tail(v))
+		for _, d := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
+			t.Run(name+"/"+d.String(), func(t *testing.T) {
+				taken := 0
+				for seed := range uint64(rounds) {
+					w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 5)), dtype: d}
+					taken += w.product(kind)
 				}
-				for _, o := range choices()[1:] {
-					taken += w.compareProduct(out, o)
+				if taken < rounds {
+					t.Errorf("%d regions of %d were one kernel", taken, rounds*len(choices()[1:]))
 				}
-			}
-			if taken < rounds {
-				t.Errorf("%d regions of %d were one kernel", taken, rounds*len(choices()[1:]))
-			}
-		})
+			})
+		}
 	}
+}
+
+// product writes a region and runs it at all levels; it reports how often it was one
+// kernel.
+func (w *regionWriter) product(kind func(*regionWriter) []int) (taken int) {
+	var out []int
+	for _, v := range kind(w) {
+		out = append(out, w.tail(v))
+	}
+	for _, o := range choices()[1:] {
+		taken += w.compareProduct(out, o)
+	}
+	return taken
 }
 
 // compareProduct runs a region in all ways; it reports whether it was one kernel.
@@ -180,7 +194,7 @@ func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
 	if p == nil {
 		return 0 // a view that no strides can say
 	}
-	if !strings.HasPrefix(p.Name, "product/f32/") {
+	if !strings.HasPrefix(p.Name, "product/"+w.dtype.String()+"/") {
 		w.Fatalf("a region of %d operators runs by %s", len(b.Ops), p.Name)
 	}
 	var types []ir.Type
@@ -268,5 +282,23 @@ func TestProductPacksOnce(t *testing.T) {
 	}
 	if released != 1 {
 		t.Errorf("the weight was packed %d times", released)
+	}
+}
+
+// TestHalvesAllocateNothing: a steady product of bf16, constant and not, finds all
+// memory where it was.
+func TestHalvesAllocateNothing(t *testing.T) {
+	for _, o := range choices()[1:] {
+		for _, constant := range []bool{true, false} {
+			w := &regionWriter{T: t, r: rand.New(rand.NewPCG(9, 9)), dtype: tensor.BF16}
+			x, f, b := w.input(w.normal(20, 33)), w.input(w.normal(40, 33)), w.input(w.normal(40))
+			body := w.body([]bool{false, constant, constant}, w.op("relu", "", w.op("linear", "", x, f, b)))
+			p := kernel.Prepare(body, &o)
+			out := garbageOf([]ir.Type{body.Type(body.Out[0])})
+			var exec kernel.Exec
+			if n := testing.AllocsPerRun(10, func() { _ = p.Do(&exec, 0, 1, out, w.in) }); n > 0 {
+				t.Errorf("%s, constant: %v: %v allocations a run", p.Name, constant, n)
+			}
+		}
 	}
 }

@@ -98,8 +98,8 @@ func (g *sheetBuilder) op(i int) (why string) {
 	o := &g.body.Ops[i]
 	if i == g.heart {
 		if len(g.need[o.First]) > 0 {
-			g.vals[o.First] = []strip.Value{g.Input(strip.F32)}
 			g.view(operand{kind: ofHeart}, g.need[o.First][0], strip.F32)
+			g.vals[o.First] = []strip.Value{g.rounded(o.Call, g.Input(strip.F32))}
 		}
 		return ""
 	}
@@ -134,12 +134,17 @@ func (g *sheetBuilder) lower(o *Op, args []strip.Value) (v strip.Value, why stri
 	if f == nil {
 		return 0, o.Call.Op.Name + " is not element-wise on " + dtypes(o.Call)
 	}
-	v = f(&lowerer{g, o.Call}, args)
-	if code, ok := roundTo[o.Call.Out[0].DType]; ok {
+	return g.rounded(o.Call, f(&lowerer{g, o.Call}, args)), ""
+}
+
+// rounded rounds a call's result to its type.
+func (g *sheetBuilder) rounded(c *ir.Call, v strip.Value) strip.Value {
+	d := c.Out[0].DType
+	if code, ok := roundTo[d]; ok {
 		v = g.Op(code, v)
-		g.within = max(g.within, withinOf[o.Call.Out[0].DType])
+		g.within = max(g.within, withinOf[d])
 	}
-	return v, ""
+	return v
 }
 
 // Op is that of the strip.Builder, whose codes are noted.
