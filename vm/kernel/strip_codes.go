@@ -73,7 +73,7 @@ var byKind = [...]map[string]lowering{
 
 		"relu": code(vec.Relu), "relu6": code(vec.Relu6), "selu": code(vec.Selu), "silu": code(vec.Silu), "sigmoid": code(vec.Sigmoid),
 		"log_sigmoid": code(vec.LogSigmoid), "softplus": code(vec.Softplus), "softsign": code(vec.Softsign), "mish": code(vec.Mish), "hardswish": code(vec.HardSwish),
-		"leaky_relu": with(vec.Leaky, "slope"), "elu": with(vec.Elu, "alpha"), "celu": with(vec.Celu, "alpha"), "prelu": code(vec.Leaky),
+		"leaky_relu": with(vec.Leaky, "slope"), "elu": with(vec.Elu, "alpha"), "celu": celuOf, "prelu": code(vec.Leaky),
 		"hardsigmoid": with(vec.HardSigmoid, "alpha", "beta"), "threshold": thresholdOf, "hardtanh": hardTanh, "gelu": geluOf, "clip": clipOf(vec.ClipLo, vec.ClipHi),
 
 		"add": code(vec.Add), "bias_add": code(vec.Add), "sub": code(vec.Sub), "mul": code(vec.Mul), "div": code(vec.Div), "maximum": code(vec.Max), "minimum": code(vec.Min),
@@ -109,6 +109,12 @@ func with(c vec.Code, attrs ...string) lowering {
 		}
 		return l.Op(c, args...)
 	}
+}
+
+// celuOf: what alpha is rounded by is enlarged by the size of the exponent, up to 89.
+func celuOf(l *lowerer, a []strip.Value) strip.Value {
+	l.within += 89 * 0x1p-23
+	return with(vec.Celu, "alpha")(l, a)
 }
 
 func same(_ *lowerer, a []strip.Value) strip.Value { return a[0] }
