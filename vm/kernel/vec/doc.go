@@ -11,7 +11,8 @@
 // of the processor an operator. In assembly the accumulator is eight registers of
 // AVX2 or four of AVX-512, every code is a piece of straight code that jumps to the
 // next one's, and only a block's worth of what has more than one reader goes
-// through memory. The portable machine is a loop over Go functions.
+// through memory. Levels without assembly, NEON among them, have the portable machine,
+// a loop over Go functions that compute in float64.
 //
 // A lane holds a float32, an int32, or a bool as all ones or all zeros; what is
 // smaller in memory is widened by the codes that load and narrowed by those that
@@ -20,7 +21,8 @@
 // Invariants: lanes don't see each other, so that neither an element's place nor
 // what else is computed beside it changes a bit; each code rounds once, to its lane,
 // so that programs of several codes give what the codes one by one give; the levels
-// AVX2, AVX512 and NEON give the same bits. Blocks are whole: whoever runs a program
+// with assembly give the same bits, since all of it is written from one description
+// (vm/kernel/asm/vec). Blocks are whole: whoever runs a program
 // provides 64 readable elements of every operand that walks (package strip does).
 //
 // Absent on purpose: shapes, broadcasting, rows, tails (package strip); reductions.
