@@ -91,6 +91,22 @@ func (t *Task) canReplace(k, i int) bool {
 			return false
 		}
 	}
+	return t.Region.Kind != Fused || i == 0 && t.Region.Bodies[0].byElements(k-first)
+}
+
+// byElements reports whether all who read parameter k could compute in its place. A
+// kernel that runs a whole region writes elements of the result when others are
+// still to be computed: what a product or a convolution reads must stay.
+func (p *Plan) byElements(k int) bool {
+	in := p.Inputs[k].Buffer
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		for j, r := range t.In {
+			if r >= 0 && p.Root(r) == in && (t.Call == nil || !p.isWhole(r) || !t.Call.InPlace(j)) {
+				return false
+			}
+		}
+	}
 	return true
 }
 

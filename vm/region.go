@@ -41,7 +41,7 @@ type held struct {
 func bodyOf(p *bytecode.Program, calls []*ir.Call, weights []*tensor.T, f *bytecode.Function) (b *kernel.Body, inputs []int, ok bool) {
 	g := &gatherer{p: p, calls: calls, weights: weights, body: &kernel.Body{InPlace: kernel.Absent}, inputs: map[int]int{}}
 	code := f.Streams[0].Code
-	if inputs, ok = g.findInputs(code); !ok || g.anyOverlap(f.Writes, inputs) {
+	if inputs, ok = g.findInputs(code); !ok || !g.replaces(f.Writes, inputs) {
 		return nil, nil, false
 	}
 	for i := range code {
@@ -95,17 +95,22 @@ func weightAt(weights []*tensor.T, b *bytecode.Buffer) *tensor.T {
 	return &tensor.T{DType: b.Type.DType, Shape: b.Type.Shape, Data: weights[b.Slot].Data}
 }
 
-// anyOverlap reports whether a buffer of one list shares memory with one of the
-// other.
-func (g *gatherer) anyOverlap(as, bs []int) bool {
-	for _, a := range as {
-		for _, b := range bs {
-			if overlap(&g.p.Buffers[a], &g.p.Buffers[b]) {
-				return true
+// replaces finds the input in whose memory the first result lies, if there is one.
+// It reports whether no other result shares memory with an input.
+func (g *gatherer) replaces(outs, inputs []int) bool {
+	for i, out := range outs {
+		for v, in := range inputs {
+			a, b := &g.p.Buffers[out], &g.p.Buffers[in]
+			if !overlap(a, b) {
+				continue
 			}
+			if i > 0 || g.body.InPlace != kernel.Absent || a.Offset != b.Offset || a.Size != b.Size {
+				return false
+			}
+			g.body.InPlace = v
 		}
 	}
-	return false
+	return true
 }
 
 // instr adds one instruction; it reports whether that has a form.
