@@ -114,7 +114,7 @@ func compare(t *testing.T, k *kernel.Prepared, x *kernel.Exec, c *ir.Call, in, w
 	}
 	for i := range want {
 		if d := tensor.CompareWhole(out[i], want[i], tensor.Tolerance(k.Within)); d != nil {
-			t.Fatalf("%s of %v %s: result %d: %v", k.Name, c.In, attrsText(c), i, d)
+			t.Fatalf("%s of %s %v %s: result %d: %v", k.Name, c.Op.Name, c.In, attrsText(c), i, d)
 		}
 		if k.Within == 0 && !tensor.BitEqual(out[i], want[i]) {
 			t.Fatalf("%s of %v: result %d differs in bits", k.Name, c.In, i)
