@@ -77,3 +77,67 @@ func BenchmarkDense(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkThin(b *testing.B) {
+	for _, l := range []struct {
+		name string
+		conv.Shape
+	}{
+		{"112x112x32", square(1, 32, 1, 1, 112, 3, 1, 1)},
+		{"112x112x64/2", square(1, 64, 1, 1, 112, 3, 2, 1)},
+		{"14x14x512", square(1, 512, 1, 1, 14, 3, 1, 1)},
+		{"7x7x960k5", square(1, 960, 1, 1, 7, 5, 1, 2)},
+	} {
+		b.Run(l.name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			nx, nw, size := count(l.Shape)
+			x, w := floats(r, nx), floats(r, nw)
+			k := conv.NewThin(isa.Best(), l.Shape)
+			work := conv.Work{Room: make([]float32, k.Room())}
+			y := make([]float32, l.Groups*size)
+			share(b, isa.Best(), 2*float64(size*nw), func() {
+				for u := range k.Units() {
+					tile := k.Compute(&work, u, x, w)
+					tile.Store(y, l.Groups, size)
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkPool reports the rate at which the input is read, and that of a copy of it.
+func BenchmarkPool(b *testing.B) {
+	const planes = 64
+	a := axis(112, 3, 2, 1, 1, 1)
+	axes := []conv.Axis{a, a}
+	x := floats(rand.New(rand.NewPCG(1, 1)), planes*112*112)
+	y := make([]float32, planes*a.Out*a.Out)
+	same := make([]float32, len(x))
+	counts := a.Counts(false)
+	for _, p := range []struct {
+		name string
+		*conv.Pool
+	}{
+		{"max", conv.NewMaxPool(isa.Best(), planes, axes)},
+		{"mean", conv.NewMeanPool(isa.Best(), planes, axes, [][]int{counts, counts})},
+	} {
+		b.Run(p.name, func(b *testing.B) {
+			work := conv.Work{Room: make([]float32, p.Room())}
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			least, copied := time.Duration(1<<62), time.Duration(1<<62)
+			for b.Loop() {
+				start := now()
+				for u := range p.Units() {
+					tile := p.Compute(&work, u, x)
+					tile.Store(y, planes, a.Out*a.Out)
+				}
+				middle := now()
+				copy(same, x)
+				least, copied = min(least, middle-start), min(copied, now()-middle)
+			}
+			b.ReportMetric(4*float64(len(x))/float64(least), "GB/s")
+			b.ReportMetric(float64(least)/float64(copied), "copies")
+		})
+	}
+}
