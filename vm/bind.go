@@ -60,6 +60,9 @@ func (b *binder) step(in *bytecode.Instr) (st step, err error) {
 	if b.m.check != nil && st.task != nil && st.body == nil {
 		st.body = kernel.Single(st.call, b.m.constants(in.In), b.m.program.Kernels[in.Index].InPlace)
 	}
+	if b.m.check != nil && st.body != nil {
+		st.checker = checkerOf(st.body, b.opts)
+	}
 	return st, err
 }
 

@@ -69,6 +69,7 @@ type step struct {
 	call    *ir.Call         // of an exec
 	task    *kernel.Prepared // of an exec, and of a call whose body is one kernel
 	body    *kernel.Body     // what the task computes, if Options.Check asks
+	checker *checker         // of it
 	out, in []int            // the buffers of the task's operands, or of the instruction's
 	args    int              // where their tensors begin in frame.args: results, then arguments
 	work    int64            // nanoseconds, about

@@ -121,7 +121,10 @@ func (g *gatherer) instr(in *bytecode.Instr) bool {
 	case bytecode.Copy:
 		v, ok := g.read(in.In[0])
 		if ok {
-			g.write(in.Out[0], g.view(v, in.Out[0]))
+			v, ok = g.view(v, in.Out[0])
+		}
+		if ok {
+			g.write(in.Out[0], v)
 		}
 		return ok
 	case bytecode.Exec:
@@ -186,16 +189,20 @@ func (g *gatherer) read(b int) (v int, ok bool) {
 	if h.place.Offset != place.Offset || h.place.Size != place.Size {
 		return 0, false
 	}
-	return g.view(h.value, b), true
+	return g.view(h.value, b)
 }
 
-// view is a value under the type of a buffer.
-func (g *gatherer) view(v, b int) int {
-	as := irType(g.p.Buffers[b].Type)
-	if g.body.Type(v).Equal(as) {
-		return v
+// view is a value under the type of a buffer. A view has the elements of its value:
+// there is none under another dtype, as bitcast makes it.
+func (g *gatherer) view(v, b int) (as int, ok bool) {
+	was, is := g.body.Type(v), irType(g.p.Buffers[b].Type)
+	switch {
+	case was.Equal(is):
+		return v, true
+	case was.DType != is.DType:
+		return 0, false
 	}
-	return g.add(kernel.Op{Args: []int{v}, As: as})
+	return g.add(kernel.Op{Args: []int{v}, As: is}), true
 }
 
 // overlap reports whether two buffers share memory. Empty ones are told apart by

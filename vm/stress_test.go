@@ -5,7 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +22,8 @@ import (
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/passes"
 	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 var stress = flag.Duration("stress", 0, "how long each of the stress tests goes on; 0: a moment")
@@ -75,7 +80,8 @@ func TestStressGraphs(t *testing.T) {
 		seen.count(p)
 		m := load(t, f, p, vm.Options{Workers: workers[n], Poison: true})
 		m.Disturb(seed, 2+r.IntN(6))
-		runThrice(t, what, f, m, in)
+		want, err := interpret(f, in)
+		runThrice(t, what, f, m, in, want, err)
 	}
 	t.Logf("%d graphs: %v", seed, seen)
 	for _, what := range censused {
@@ -85,20 +91,78 @@ func TestStressGraphs(t *testing.T) {
 	}
 }
 
-// runThrice compares runs with the interpreter, and closes the machine.
-func runThrice(t *testing.T, what string, f *ir.Func, m *vm.Machine, in []*tensor.T) {
+// runThrice compares runs with what they should give, and closes the machine.
+func runThrice(t *testing.T, what string, f *ir.Func, m *vm.Machine, in, want []*tensor.T, wantErr error) {
 	t.Helper()
 	defer m.Close()
-	want, wantErr := interpret(f, in)
 	for range 3 {
 		got, err := m.Run(context.Background(), in)
 		if (err != nil) != (wantErr != nil) {
-			t.Fatalf("%s: the machine says %v, the interpreter %v\n%s", what, err, wantErr, f)
+			t.Fatalf("%s: the machine says %v instead of %v\n%s", what, err, wantErr, f)
 		}
 		if err == nil {
 			sameOf(t, what, f, got, want)
 		}
 	}
+}
+
+// TestStressKernels does the same with generic and fast kernels, of every level: each
+// task is held against its operators, and what runs give that are disturbed in any way
+// are the bits of one that is not, on one stream and without help.
+func TestStressKernels(t *testing.T) {
+	var workers []*vm.Workers
+	for n := range 5 {
+		w := vm.NewWorkers(n)
+		defer w.Close()
+		workers = append(workers, w)
+	}
+	const least = 60 // graphs, however slow the machine
+	end := time.Now().Add(moment())
+	seed := uint64(0)
+	kinds := map[string]int{}
+	for ; seed < least || time.Now().Before(end); seed++ {
+		r := rand.New(rand.NewPCG(seed, 22))
+		f, in := stressGraph(t, r, seed)
+		levels := isa.Levels()
+		use := kernel.Options{Kind: kernel.Fast, Level: levels[r.IntN(len(levels))], Packs: new(kernel.Packs)}
+		opts := stressOptions(r)
+		n := r.IntN(len(workers))
+		what := fmt.Sprintf("seed %d, %+v, %d workers, %v", seed, opts, n, use.Level)
+		env := bindings(t, f, in)
+		calm := program(t, f, env, lower.Options{Streams: 1, Memory: lower.MemoryOff})
+		p := program(t, f, env, opts)
+
+		m := load(t, f, p, vm.Options{Workers: workers[n], Kernels: &use, Check: refuseDifference})
+		m.Disturb(seed, 2+r.IntN(6))
+		_, checked := m.Run(context.Background(), in)
+		m.Close()
+		m = load(t, f, calm, vm.Options{Workers: workers[0], Kernels: &use})
+		want, wantErr := m.Run(context.Background(), in)
+		for _, task := range m.Tasks() {
+			kinds[task.Kernel]++
+		}
+		m.Close()
+		if (checked != nil) != (wantErr != nil) {
+			t.Fatalf("%s: a checked run says %v, another %v\n%s", what, checked, wantErr, f)
+		}
+		m = load(t, f, p, vm.Options{Workers: workers[n], Poison: true, Kernels: &use})
+		m.Disturb(seed, 2+r.IntN(6))
+		runThrice(t, what, f, m, in, want, wantErr)
+	}
+	t.Logf("%d graphs: %v", seed, kinds)
+	for _, name := range []string{"strip/", "plain/", "product/f32/", "product/f16/", "norm/f32/", "reduce/f32/", "attention/f32/", "conv/f32/", "move/", "index/", "order/"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(kinds)), func(k string) bool { return strings.HasPrefix(k, name) }) {
+			t.Errorf("no graph has a task of %s: %v", name, kinds)
+		}
+	}
+}
+
+// refuseDifference ends a checked run with what is off by more than a kernel promises.
+func refuseDifference(d vm.Difference) error {
+	if d.Difference() != nil {
+		return d
+	}
+	return nil
 }
 
 // A census counts programs by what they have.

@@ -40,7 +40,9 @@ func sheetOf(b *Body, level isa.Level, heart int, shape []int) (s *sheet, why st
 		}
 	}
 	for i, v := range b.Out {
-		g.result(i, v)
+		if why := g.result(i, v); why != "" {
+			return nil, why
+		}
 	}
 	p, err := g.Compile()
 	if err != nil {
@@ -154,12 +156,17 @@ func (g *sheetBuilder) Op(code vec.Code, args ...strip.Value) strip.Value {
 	return g.Builder.Op(code, args...)
 }
 
-func (g *sheetBuilder) result(i, v int) {
-	e, _ := elemOf(g.body.Type(v).DType)
+func (g *sheetBuilder) result(i, v int) (why string) {
+	d := g.body.Type(v).DType
+	e, ok := elemOf(d)
+	if !ok {
+		return d.String() + " results"
+	}
 	dense := access(tensor.Strides(g.sizes))
 	at := slices.IndexFunc(g.need[v], func(a access) bool { return slices.Equal(a, dense) })
 	g.Result(g.vals[v][at], e)
 	g.view(operand{ofResult, i}, dense, e)
+	return ""
 }
 
 // sheet puts the axes into the order of the heart's result and its groups; without a

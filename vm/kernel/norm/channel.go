@@ -55,7 +55,7 @@ func (x *Scratch) Batch(level isa.Level, s Channels, lo, hi int, dst, src []floa
 		}
 		return
 	}
-	if lo < hi {
+	if lo < hi && s.Inner > 0 {
 		x.batch(l, s, lo, hi, dst, src, a, m, eps)
 	}
 }
