@@ -3,6 +3,7 @@ package irtest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -49,3 +50,6 @@ func setSpecial(r *rand.Rand, v *tensor.T, i int) {
 	// The ends of the range, in every width.
 	v.SetInt(i, []int64{math.MinInt64, math.MaxInt64, 1 << 31, -1 << 31, 1<<15 - 1, -128, 255}[r.IntN(7)])
 }
+
+// Specials are floats that kernels forget most easily.
+func Specials() []float64 { return slices.Clone(specialFloats) }

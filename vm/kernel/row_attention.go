@@ -191,12 +191,9 @@ func ones(b move.Block) bool {
 func (t *attentionTask) plan(c *ir.Call, level isa.Level) (why string) {
 	q, k, v := four(c.In[0].Ints()), four(c.In[1].Ints()), four(c.In[2].Ints())
 	t.shape = attn.Shape{Batch: q[0], Heads: q[1], Groups: k[1], S: q[2], T: k[2], D: q[3], E: v[3]}
-	scale := 1 / math.Sqrt(float64(t.shape.D))
+	scale := 1 / math.Sqrt(float64(t.shape.D)) // of queries without elements it is infinite
 	if l := c.Attr("scale"); !l.IsNone() {
 		scale = l.Float
-	}
-	if t.shape.D == 0 {
-		scale = 1 // of nothing
 	}
 	// The queries are multiplied by it.
 	if s := math.Abs(scale); s != 0 && !(s > 0x1p-40 && s < 0x1p40) {
