@@ -1,5 +1,7 @@
 package lower
 
+import "github.com/npulang/npu/ir"
+
 // A result takes the memory of an argument where the operator can compute it
 // there, and where the task is the last that looks at the argument, whatever the
 // streams' speed. The argument of a task may itself have taken the memory of
@@ -96,11 +98,15 @@ func (t *Task) canReplace(k, i int) bool {
 
 // byElements reports whether all who read parameter k could compute in its place. A
 // kernel that runs a whole region writes elements of the result when others are
-// still to be computed: what a product or a convolution reads must stay.
+// still to be computed: what a product or a convolution reads must stay, and where
+// there are sums over rows, everything.
 func (p *Plan) byElements(k int) bool {
 	in := p.Inputs[k].Buffer
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
+		if t.Call != nil && t.Call.Op.Class != ir.Elementwise && t.Call.Op.Class != ir.Contract {
+			return false
+		}
 		for j, r := range t.In {
 			if r >= 0 && p.Root(r) == in && (t.Call == nil || !p.isWhole(r) || !t.Call.InPlace(j)) {
 				return false

@@ -9,6 +9,7 @@ import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // chain is a program of n tasks, each of which reads the result of the one
@@ -55,6 +56,9 @@ func chain(n, streams int) *bytecode.Program {
 // loaded is a machine of a program whose kernels do nothing.
 func loaded(t testing.TB, p *bytecode.Program, opts Options) *Machine {
 	t.Helper()
+	if opts.Kernels == nil {
+		opts.Kernels = new(kernel.Options) // the reference, whose bits the interpreter gives
+	}
 	m, err := Load(p, nil, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // square is a program whose arena is n x n floats, and its output as large.
@@ -204,7 +205,7 @@ func TestScratchMemory(t *testing.T) {
 		{20000, ""},
 	} {
 		y := &Memory{Limit: c.limit}
-		m, err := Load(machine(t, text, Options{}).program, nil, Options{Memory: y})
+		m, err := Load(machine(t, text, Options{}).program, nil, Options{Memory: y, Kernels: new(kernel.Options)})
 		if err == nil {
 			_, err = m.Run(context.Background(), in)
 		}

@@ -62,6 +62,9 @@ func machine(t testing.TB, text string, opts Options) *Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if opts.Kernels == nil {
+		opts.Kernels = new(kernel.Options) // the reference, whose bits the interpreter gives
+	}
 	m, err := Load(p, nil, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // parse reads one function.
@@ -109,6 +110,9 @@ func load(t testing.TB, f *ir.Func, p *bytecode.Program, opts vm.Options) *vm.Ma
 		if v.Op == ir.Param {
 			types[v.Key()] = v.Type
 		}
+	}
+	if opts.Kernels == nil {
+		opts.Kernels = new(kernel.Options) // the reference, whose bits the interpreter gives
 	}
 	m, err := vm.Load(p, func(name string) (*tensor.T, error) { return weightOf(types[name]), nil }, opts)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // abreast is a program of one task a stream, which have nothing to do with each
@@ -340,7 +341,8 @@ func TestLargeCopies(t *testing.T) {
 `
 	w := NewWorkers(1)
 	defer w.Close()
-	m := machine(t, text, Options{Workers: w})
+	best := kernel.Best()
+	m := machine(t, text, Options{Workers: w, Kernels: &best})
 	split := map[bool]int{}
 	for _, st := range m.code[0][0] {
 		if st.Op == bytecode.Copy {
