@@ -32,7 +32,6 @@ type trial struct {
 
 // newTrial loads a program. Where there are no weights they are made up.
 func newTrial(src Source, opts TrialOptions) (*trial, error) {
-	opts.Kernels = cmp.Or(opts.Kernels, KernelsReference)
 	c, err := load(src, opts.Options)
 	if err != nil {
 		return nil, err
@@ -46,6 +45,7 @@ func newTrial(src Source, opts TrialOptions) (*trial, error) {
 }
 
 func (c *compilation) trial(opts TrialOptions) (*trial, error) {
+	c.opts.Kernels = cmp.Or(c.opts.Kernels, KernelsReference)
 	g, err := c.pick()
 	if err == nil {
 		err = checkDims(c.opts.MaxDims, g.Func)

@@ -15,7 +15,7 @@ import (
 // it from its text.
 func Emit(p *lower.Plan) (_ *bytecode.Program, calls []*ir.Call, err error) {
 	e := &emitter{
-		out:       &bytecode.Program{Name: p.Name, Arena: p.Arena, Align: p.Align, Events: len(p.Events)},
+		out:       &bytecode.Program{Name: p.Name, Arena: p.Arena + p.Frames, Align: p.Align, Events: len(p.Events)},
 		typeIndex: map[string]int{},
 		kernels:   map[string]int{},
 		weights:   map[int]int{},

@@ -80,7 +80,46 @@ func (p *Plan) placeBuffers(opts *Options) {
 		p.solve(slots, problem, opts, true)
 	}
 	p.noteReuse(slots)
+	p.placeFrames(opts.mode().reuse)
 	p.placeViews()
+}
+
+// placeFrames puts the frames of fused regions behind all other values, those of one
+// stream over each other, since its tasks run one after the other. Where kernels
+// compute the regions as a whole nothing lies there, and a run leaves that part of
+// the arena out.
+func (p *Plan) placeFrames(reuse bool) {
+	end := roundUp(p.Arena, p.Align)
+	for _, stream := range p.Streams {
+		shared := int64(0)
+		for _, b := range p.frames(stream) {
+			b.Last = min(b.Last, len(p.Tasks))
+			b.Offset = end
+			if reuse && !b.Kept {
+				shared = max(shared, roundUp(b.Size, p.Align))
+			}
+		}
+		end += shared
+		for _, b := range p.frames(stream) {
+			if !reuse || b.Kept {
+				b.Offset = end
+				end += roundUp(b.Size, p.Align)
+			}
+		}
+	}
+	if p.Frames = end - p.Arena; end == roundUp(p.Arena, p.Align) {
+		p.Frames = 0
+	}
+}
+
+// frames are those of the fused regions of a stream.
+func (p *Plan) frames(s Stream) (list []*Buffer) {
+	for _, t := range s.Tasks {
+		if r := p.Tasks[t].Region; r != nil && r.Frame >= 0 && p.Buffers[r.Frame].Local {
+			list = append(list, &p.Buffers[r.Frame])
+		}
+	}
+	return list
 }
 
 // placeViews puts the views where their bases are.
@@ -108,7 +147,7 @@ func (p *Plan) slots() []slot {
 	of := make([]int32, len(p.Buffers)) // by buffer: its slot
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
-		if b.Space != Arena || b.Base >= 0 {
+		if b.Space != Arena || b.Base >= 0 || b.Local {
 			continue
 		}
 		b.Last = min(b.Last, len(p.Tasks))

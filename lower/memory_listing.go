@@ -19,7 +19,7 @@ func (p *Plan) WriteMemory(w io.Writer) error {
 	var out page
 	out.line("memory @%s%s  arena %d  lower-bound %d (%s)  sum %d  saved %s  fragmentation %s  align %d  plan %s",
 		p.Name, p.with(), p.Arena, p.MaxLive, p.why(), p.Sum, percent(p.Sum-p.Arena, p.Sum), percent(p.Arena-p.MaxLive, p.Arena), p.Align, p.Method)
-	out.line("  inputs %d  weights %d  outputs %d", p.bytesOf(p.Inputs), p.weightBytes(), p.bytesOf(p.Outputs))
+	out.line("  inputs %d  weights %d  outputs %d%s", p.bytesOf(p.Inputs), p.weightBytes(), p.bytesOf(p.Outputs), p.frameNote())
 	rows := [][]string{{"value", "offset", "size", p.taskHeads(), ""}}
 	for i := range p.Buffers {
 		if b := &p.Buffers[i]; b.Base < 0 && (b.Space == Arena || b.Given) {
@@ -31,6 +31,14 @@ func (p *Plan) WriteMemory(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// frameNote tells of the frames behind the arena.
+func (p *Plan) frameNote() string {
+	if p.Frames == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  frames %d, for fused regions that no kernel computes as a whole", p.Frames)
 }
 
 // why says what the lower bound is.
@@ -46,7 +54,7 @@ func (p *Plan) offset(b *Buffer) string {
 	if b.Space != Arena {
 		return "-"
 	}
-	return fmt.Sprintf("0x%0*x", max(5, len(fmt.Sprintf("%x", p.Arena))), b.Offset)
+	return fmt.Sprintf("0x%0*x", max(5, len(fmt.Sprintf("%x", p.Arena+p.Frames))), b.Offset)
 }
 
 // remark says whose place a buffer has.

@@ -13,7 +13,7 @@ func (p *Plan) WriteMemorySVG(w io.Writer) error {
 	problem, offsets, names := &place.Problem{Align: p.Align}, []int64(nil), []string(nil)
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
-		if b.Space != Arena || b.Base >= 0 {
+		if b.Space != Arena || b.Base >= 0 || b.Local {
 			continue
 		}
 		s := slot{size: roundUp(b.Size, p.Align), first: b.First, last: b.Last, kept: b.Kept}

@@ -28,7 +28,8 @@ type Plan struct {
 	Views   []View // for the listings
 
 	Align   int64
-	Arena   int64  // bytes of the arena
+	Arena   int64  // bytes of the arena that values between tasks need
+	Frames  int64  // bytes behind them for values inside fused regions; a region that one kernel computes needs none
 	MaxLive int64  // the largest sum of bytes that are live at once: no arena can be smaller
 	Proved  bool   // MaxLive is more than that sum: the placer found that nothing lower fits
 	Sum     int64  // bytes without any reuse
@@ -88,6 +89,7 @@ type Buffer struct {
 	Takes int  // the argument whose memory this result took, in place; -1: none
 	Given bool // a result took the memory of this
 	Kept  bool // nothing else may lie there, by request
+	Local bool // the frame of a fused region, behind the others; see placeFrames
 }
 
 // A Weight is a parameter, or a constant with its value.

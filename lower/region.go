@@ -61,13 +61,13 @@ func (b *builder) region(v *ir.Value) error {
 func (b *builder) frame(r *Region) {
 	size := int64(0)
 	for _, body := range r.Bodies {
-		size = max(size, body.Arena)
+		size = max(size, body.Arena+body.Frames)
 	}
 	if size == 0 {
 		return
 	}
 	at := len(b.plan.Tasks) - 1
-	r.Frame = b.buffer(Buffer{Space: Arena, Type: frameType(size), First: at, Name: frameName(at), Kept: r.keeps()})
+	r.Frame = b.buffer(Buffer{Space: Arena, Type: frameType(size), First: at, Name: frameName(at), Kept: r.keeps(), Local: r.Kind == Fused})
 }
 
 // body plans one body.

@@ -55,7 +55,7 @@ func newReorderer(p *Plan) *reorderer {
 	}
 	last := make([]int, len(p.Buffers)) // by buffer: the task that has used it last, plus one
 	p.eachUse(func(b, t int) {
-		if p.Buffers[b].Space != Arena || last[b] == t+1 {
+		if p.Buffers[b].Space != Arena || p.Buffers[b].Local || last[b] == t+1 {
 			return
 		}
 		last[b] = t + 1

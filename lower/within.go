@@ -26,7 +26,7 @@ func LowerWithin(f *ir.Func, env ir.Env, opts Options, most *Plan) (*Plan, error
 		return nil, err
 	}
 	p.decide(&opts)
-	p.Arena = max(p.Arena, most.Arena)
+	p.Arena, p.Frames = max(p.Arena, most.Arena), max(p.Frames, most.Arena+most.Frames-p.Arena)
 	return p, nil
 }
 
@@ -86,7 +86,7 @@ func subset(a, b []int) bool {
 func (p *Plan) adoptBuffer(i int, most *Plan) bool {
 	b, m := &p.Buffers[i], &most.Buffers[i]
 	moved := b.Space == Arena && m.Space == Output && m.Given
-	if b.Base != m.Base || b.Kept != m.Kept || !moved && (b.Space != m.Space || b.Slot != m.Slot) {
+	if b.Base != m.Base || b.Kept != m.Kept || b.Local != m.Local || !moved && (b.Space != m.Space || b.Slot != m.Slot) {
 		return false
 	}
 	b.Space, b.Slot, b.Offset = m.Space, m.Slot, m.Offset
@@ -120,6 +120,6 @@ func (p *Plan) adoptRest(most *Plan) {
 	}
 	p.Streams, p.Events = most.Streams, most.Events
 	p.measure(p.slots())
-	p.Arena, p.Method = most.Arena, most.Method
+	p.Arena, p.Frames, p.Method = most.Arena, most.Frames, most.Method
 	p.placeViews()
 }

@@ -101,7 +101,7 @@ func (f *frame) use(a *arena) {
 		b := &f.m.program.Buffers[i]
 		switch {
 		case b.Space != bytecode.ArenaSpace:
-		case a == nil:
+		case a == nil || b.Offset+b.Size > f.m.arena: // nothing touches what lies behind
 			f.tensors[i].Data = nil
 		default:
 			f.tensors[i].Data = a.data[b.Offset : b.Offset+b.Size : b.Offset+b.Size]

@@ -42,6 +42,7 @@ type Machine struct {
 	weights  []*tensor.T
 	held     []span // their memory, ascending, what overlaps as one; port is the weight
 	memory   *Memory
+	arena    int64 // bytes of the program's arena that its steps touch
 	perRun   int64 // bytes of one run's arena and outputs
 	workers  *Workers
 	own      bool // nobody else has the workers
@@ -86,7 +87,7 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	if err := bytecode.Verify(p); err != nil {
 		return nil, err
 	}
-	m := &Machine{program: p, memory: opts.Memory, perRun: p.Arena, workers: opts.Workers, spans: newSpans(), handover: handover}
+	m := &Machine{program: p, memory: opts.Memory, workers: opts.Workers, spans: newSpans(), handover: handover}
 	m.users.init()
 	if m.memory == nil {
 		m.memory = new(Memory)
@@ -95,16 +96,18 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 		m.workers, m.own = NewWorkers(-1), true
 		EndWith(m, m.workers)
 	}
-	for _, port := range p.Outputs {
-		m.perRun += p.Buffers[port.Buffer].Size
-	}
-	if err := m.checkSize(m.perRun); err != nil {
-		return nil, err
-	}
 	if err := m.bindWeights(weights); err != nil {
 		return nil, err
 	}
 	if err := m.bindCode(&opts); err != nil {
+		return nil, err
+	}
+	m.arena = m.needed()
+	m.perRun = m.arena
+	for _, port := range p.Outputs {
+		m.perRun += p.Buffers[port.Buffer].Size
+	}
+	if err := m.checkSize(m.perRun); err != nil {
 		return nil, err
 	}
 	m.estimate()
@@ -113,6 +116,52 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 	}
 	m.memory.join(m)
 	return m, nil
+}
+
+// needed is how much of the arena the steps touch: what lies behind, values inside
+// of regions that are one task each, need not be there.
+func (m *Machine) needed() int64 {
+	inside := make([]bool, len(m.code)) // bodies that no step runs
+	for f := range m.code {
+		for _, steps := range m.code[f] {
+			for i := range steps {
+				for _, body := range steps[i].Bodies {
+					if body != bytecode.NoBody {
+						inside[body] = inside[f] || steps[i].task != nil
+					}
+				}
+			}
+		}
+	}
+	end := int64(0)
+	for f := range m.code {
+		for _, steps := range m.code[f] {
+			for i := range steps {
+				if !inside[f] {
+					end = max(end, m.endOf(steps[i].out), m.endOf(steps[i].in))
+				}
+			}
+		}
+	}
+	// To the first of the frames behind, so that it is the same for all sizes of a plan
+	// for the largest.
+	need := m.program.Arena
+	for f, unused := range inside {
+		if frame := m.program.Functions[f].Frame; unused && frame >= 0 && m.program.Buffers[frame].Offset >= end {
+			need = min(need, m.program.Buffers[frame].Offset)
+		}
+	}
+	return need
+}
+
+// endOf is where the last of some buffers in the arena ends.
+func (m *Machine) endOf(buffers []int) (end int64) {
+	for _, i := range buffers {
+		if b := &m.program.Buffers[max(i, 0)]; i >= 0 && b.Space == bytecode.ArenaSpace {
+			end = max(end, b.Offset+b.Size)
+		}
+	}
+	return end
 }
 
 // checkSize refuses a run that could never have the memory that it begins with.

@@ -191,7 +191,7 @@ func (m *Machine) takeFrame() *frame {
 // shows, or else the smallest that is large enough. What it is too large by
 // counts as the run's.
 func (y *Memory) pick(t *ticket) {
-	need := t.m.program.Arena
+	need := t.m.arena
 	if need == 0 {
 		return
 	}

@@ -77,7 +77,7 @@ func TestMemoryAccounts(t *testing.T) {
 	a, b := fakeMachine("a", 30, y), fakeMachine("b", 40, y)
 	tr := &trace{y: y}
 	take := func(m *Machine) *frame {
-		got, err := y.take(context.Background(), m, m.program.Arena, false)
+		got, err := y.take(context.Background(), m, m.arena, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestMemoryAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.ticket, f.hand = got, got.hand
-		tr.state(fmt.Sprintf("%s takes %d", m.program.Name, m.program.Arena))
+		tr.state(fmt.Sprintf("%s takes %d", m.program.Name, m.arena))
 		return f
 	}
 	give := func(f *frame) {

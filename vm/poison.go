@@ -32,13 +32,16 @@ func (u *poisoner) begin(f *frame) {
 		u.left[i].Store(n)
 	}
 	if f.arena != nil {
-		fill(f.arena.data[:f.m.program.Arena])
+		fill(f.arena.data[:f.m.arena])
 	}
 }
 
 // touched is called after a step of the program itself, not of its bodies.
 func (f *frame) touched(st *step) {
 	for _, b := range st.touches {
+		if f.tensors[b].Data == nil {
+			continue
+		}
 		if f.uses.left[b].Add(-1) == 0 {
 			f.bury(st, b)
 		}

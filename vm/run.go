@@ -38,7 +38,7 @@ func (m *Machine) RunInto(ctx context.Context, inputs, outputs []*tensor.T) erro
 		return err
 	}
 	r := request{ctx: ctx, inputs: inputs, outputs: outputs, given: true}
-	r.fixed = m.program.Arena + unaligned(inputs) + unaligned(outputs)
+	r.fixed = m.arena + unaligned(inputs) + unaligned(outputs)
 	return m.do(&r)
 }
 
@@ -102,8 +102,8 @@ func (m *Machine) attempt(r *request, alone bool) (crowded bool, err error) {
 // now.
 func (m *Machine) ready(t *ticket) (f *frame, err error) {
 	a := t.arena
-	if a == nil && m.program.Arena > 0 {
-		if a, err = m.memory.newArena(m.program.Arena); err != nil {
+	if a == nil && m.arena > 0 {
+		if a, err = m.memory.newArena(m.arena); err != nil {
 			return nil, err
 		}
 	}

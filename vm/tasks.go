@@ -74,7 +74,7 @@ func (s *stream) watched(st *step) error {
 }
 
 // Arena is how many bytes of memory a run shares out among its values.
-func (m *Machine) Arena() int64 { return m.program.Arena }
+func (m *Machine) Arena() int64 { return m.arena }
 
 // Streams is how many streams the program has.
 func (m *Machine) Streams() int { return len(m.code[0]) }
