@@ -93,39 +93,46 @@ func init() {
 // Table lists the kernels. The slice must not be changed.
 func Table() []*Row { return table }
 
+// notMine is what a row says to bodies of another kind than its own, which is no
+// reason worth telling.
+const notMine = "the body is of another kind"
+
 // Prepare makes a body ready by the first kernel of the table that takes it; nil
 // if none does, as happens with more than one operator.
 func Prepare(b *Body, o *Options) *Prepared {
-	var why string
-	for _, row := range table {
-		if p, not := row.prepare(b, o); p != nil {
-			p.Why = why
-			return p
-		} else if not != "" {
-			why = join(why, row.Name+": "+not)
-		}
+	p, why := ask(b, o)
+	if p != nil {
+		p.Why = why
 	}
-	return nil
+	return p
 }
 
-// Refusals says why no kernel runs a body of several operators as one: what each row
-// of the table said, but for the reference, which takes one operator only. It is empty
-// for a body that a kernel takes, or if the options leave no kernel to ask.
+// Refusals says why no kernel runs a body of several operators as one: what the rows
+// of the table said. It is empty for a body that a kernel takes, or if the options
+// leave no kernel to ask.
 func Refusals(b *Body, o *Options) string {
-	var why string
+	p, why := ask(b, o)
+	switch {
+	case p != nil || o.Kind == Reference:
+		return ""
+	case why == "":
+		return "no kernel is for such operators together"
+	}
+	return why
+}
+
+// ask finds the first row that takes a body, and what those before it said.
+func ask(b *Body, o *Options) (p *Prepared, why string) {
 	for _, row := range table {
-		if row == reference {
-			continue
-		}
 		p, not := row.prepare(b, o)
-		switch {
-		case p != nil:
-			return ""
-		case not != "":
+		if p != nil {
+			return p, why
+		}
+		if not != "" && not != notMine {
 			why = join(why, row.Name+": "+not)
 		}
 	}
-	return why
+	return nil, why
 }
 
 // prepare asks one row, if the options allow it.

@@ -11,7 +11,7 @@ var reference = &Row{
 	Name: "any",
 	Make: func(b *Body, _ *Options) (*Prepared, string) {
 		if len(b.Ops) != 1 || b.Ops[0].Call == nil || b.Ops[0].Call.Op.Eval == nil || !inOrder(b.Out, &b.Ops[0]) {
-			return nil, "several operators"
+			return nil, notMine
 		}
 		c := b.Ops[0].Call
 		if b.InPlace != Absent && !c.InPlace(argument(&b.Ops[0], b.InPlace)) {

@@ -26,7 +26,7 @@ func makeAttention(b *Body, o *Options) (*Prepared, string) {
 	heart := slices.IndexFunc(b.Ops, func(o Op) bool { return o.Is("attention") })
 	switch {
 	case heart < 0:
-		return nil, "no attention"
+		return nil, notMine
 	case len(b.Out) != 1 || b.InPlace != Absent:
 		return nil, "it has other results"
 	}

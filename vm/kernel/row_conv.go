@@ -38,7 +38,7 @@ func convOf(b *Body) (heart int, why string) {
 	}
 	c := b.Ops[heart].Call
 	if !b.Ops[heart].Is("conv") {
-		return 0, "it does not begin with a convolution"
+		return 0, notMine
 	}
 	for _, t := range c.In {
 		if !t.Absent() && t.DType != tensor.F32 {

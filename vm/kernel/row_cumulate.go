@@ -13,11 +13,11 @@ var cumulates = &Row{Name: "cumulate", Make: func(b *Body, _ *Options) (*Prepare
 	if why != "" {
 		return nil, why
 	}
-	if len(c.In) == 0 {
-		return nil, "it has no arguments"
+	if c.Op.Name != "cumsum" && c.Op.Name != "cumprod" {
+		return nil, notMine
 	}
 	f, ok := cumulators[c.In[0].DType]
-	if !ok || c.Op.Name != "cumsum" && c.Op.Name != "cumprod" {
+	if !ok {
 		return nil, c.Op.Name + " of " + c.In[0].DType.String() + " does not accumulate here"
 	}
 	t := &cumulating{size: c.In[0].DType.Size(), loop: f.sums}

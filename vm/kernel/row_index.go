@@ -18,7 +18,7 @@ var indexes = &Row{Name: "index", Make: func(b *Body, _ *Options) (*Prepared, st
 	}
 	f := indexers[c.Op.Name]
 	if f == nil {
-		return nil, c.Op.Name + " has no indices"
+		return nil, notMine
 	}
 	r, why := f(c)
 	if why != "" {
@@ -35,7 +35,7 @@ var indexes = &Row{Name: "index", Make: func(b *Body, _ *Options) (*Prepared, st
 func onlyCall(b *Body) (*ir.Call, string) {
 	switch {
 	case len(b.Ops) != 1 || b.Ops[0].Call == nil:
-		return nil, "several operators"
+		return nil, notMine
 	case b.InPlace != Absent:
 		return nil, "the argument gives its memory away"
 	case spreadOf(&b.Ops[0], len(b.In)) != nil:

@@ -124,7 +124,7 @@ func tracePieces(o *Op, values map[int]pieces, b *Body) string {
 	}
 	f := movers[o.Call.Op.Name]
 	if f == nil {
-		return o.Call.Op.Name + " is no move"
+		return notMine
 	}
 	list, why := f(o.Call)
 	if why == "" {

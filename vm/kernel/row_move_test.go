@@ -224,7 +224,7 @@ func TestMovesOfHeads(t *testing.T) {
 func TestMovesRefuse(t *testing.T) {
 	x := tensor.New(tensor.F32, 4, 6)
 	for want, grow := range map[string]func(c *chain){
-		"relu is no move": func(c *chain) { c.add("relu", nil, 0) },
+		"the body is of another kind": func(c *chain) { c.add("relu", nil, 0) },
 		"a view of transpose lies in pieces": func(c *chain) {
 			c.add("concat", nil, 0, 0)
 			c.add("transpose", nil, 1)

@@ -80,7 +80,7 @@ func normCallOf(c *ir.Call) (n normCall, why string) {
 	}
 	row, ok := rowNorms[c.Op.Name]
 	if !ok {
-		return n, c.Op.Name + " is no norm"
+		return n, notMine
 	}
 	s, ok := row.space(c)
 	if !ok {

@@ -12,14 +12,16 @@ import (
 // casts among all but half floats, and where: a loop in Go for each dtype.
 var plainRow = &Row{Name: "plain", Make: func(b *Body, _ *Options) (*Prepared, string) {
 	if len(b.Ops) != 1 || b.Ops[0].Call == nil || spreadOf(&b.Ops[0], len(b.In)) != nil {
-		return nil, "several operators"
+		return nil, notMine
 	}
 	c := b.Ops[0].Call
 	if len(c.In) == 0 {
-		return nil, "it has no arguments"
+		return nil, notMine
 	}
 	loop := plainLoopOf(c)
 	switch {
+	case loop == nil && c.Op.Class != ir.Elementwise:
+		return nil, notMine
 	case loop == nil:
 		return nil, c.Op.Name + " has no loop for " + c.In[0].DType.String()
 	case b.InPlace != Absent && !c.InPlace(b.InPlace):

@@ -31,7 +31,7 @@ func makePool(b *Body, o *Options) (*Prepared, string) {
 	}
 	make := pools[c.Op.Name]
 	if make == nil {
-		return nil, c.Op.Name + " is no pool"
+		return nil, notMine
 	}
 	if c.In[0].DType != tensor.F32 {
 		return nil, c.In[0].DType.String()
@@ -49,7 +49,7 @@ func makePool(b *Body, o *Options) (*Prepared, string) {
 // only is the call of a body that has no other operator.
 func only(b *Body) (c *ir.Call, why string) {
 	if len(b.Ops) != 1 || b.Ops[0].Call == nil {
-		return nil, "several operators"
+		return nil, notMine
 	}
 	return b.Ops[0].Call, ""
 }

@@ -22,7 +22,7 @@ var (
 func productsIn(d tensor.DType) func(b *Body, o *Options) (*Prepared, string) {
 	return func(b *Body, o *Options) (*Prepared, string) {
 		if len(hearts(b)) == 0 {
-			return nil, "no product"
+			return nil, notMine
 		}
 		return makeProducts(plain(b), d, o)
 	}

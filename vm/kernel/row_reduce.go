@@ -41,7 +41,7 @@ func makeReduce(b *Body, o *Options) (*Prepared, string) {
 	}
 	r, ok := reductions[c.Op.Name]
 	if !ok {
-		return nil, c.Op.Name + " is no reduction"
+		return nil, notMine
 	}
 	if d := c.In[0].DType; d != tensor.F32 {
 		return nil, "its elements are " + d.String()

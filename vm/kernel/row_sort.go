@@ -25,7 +25,7 @@ var orders = &Row{Name: "order", Make: func(b *Body, _ *Options) (*Prepared, str
 	descending, sorts := sorters[c.Op.Name]
 	switch {
 	case !sorts:
-		return nil, c.Op.Name + " does not sort"
+		return nil, notMine
 	case c.In[0].DType.Size() > 4:
 		return nil, "elements of eight bytes leave no room for positions"
 	}

@@ -42,6 +42,9 @@ const magnified = 8
 func stripShape(b *Body) (shape []int, why string) {
 	for i := range b.Ops {
 		if c := b.Ops[i].Call; c != nil && loweringOf(c) == nil {
+			if c.Op.Class != ir.Elementwise {
+				return nil, notMine
+			}
 			return nil, c.Op.Name + " is not element-wise on " + dtypes(c)
 		}
 	}
