@@ -34,8 +34,8 @@ func makeStrip(b *Body, o *Options) (*Prepared, string) {
 }
 
 // magnified is by how much later operators may enlarge, relative to the result, what
-// an earlier one is off: where terms cancel, or an exponential follows.
-const magnified = 8
+// an earlier one is off: where terms cancel, or an exponential of up to 88 follows.
+const magnified = 128
 
 // stripShape is the shape that the body works on: that of its results, which must
 // have the same number of elements.
