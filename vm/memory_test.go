@@ -145,7 +145,7 @@ func (y *Memory) waiting() int {
 }
 
 func fakeMachine(name string, arena int64, y *Memory) *Machine {
-	m := &Machine{memory: y, program: &bytecode.Program{Name: name, Arena: arena, Functions: make([]bytecode.Function, 1)}}
+	m := &Machine{memory: y, arena: arena, program: &bytecode.Program{Name: name, Arena: arena, Functions: make([]bytecode.Function, 1)}}
 	m.users.init()
 	return m
 }
