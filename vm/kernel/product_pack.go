@@ -79,5 +79,8 @@ func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pac
 
 // floats are a tensor's elements of f32.
 func floats(t *tensor.T) []float32 {
+	if len(t.Data) == 0 {
+		return nil // there need not be memory of a float
+	}
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.Data))), len(t.Data)/4)
 }

@@ -121,10 +121,9 @@ func (m *mul) run(rows, cols Range) error {
 	for lo := rows.Lo; lo < rows.Hi; lo += tall {
 		band := rows.piece(lo, tall)
 		for n := cols.Lo; n < cols.Hi; n += wide {
-			if err := m.stop(); err != nil {
+			if err := m.column(band, cols.piece(n, wide), high); err != nil {
 				return err
 			}
-			m.column(band, cols.piece(n, wide), high)
 		}
 	}
 	return nil
@@ -138,13 +137,16 @@ func (m *mul) stop() error {
 }
 
 // column computes a piece of C in steps along k.
-func (m *mul) column(band, cols Range, high int) {
+func (m *mul) column(band, cols Range, high int) error {
 	deep := even(m.p.K, m.blocks.Deep, 8)
 	c, ldc := m.place(band, cols)
 	for k := 0; ; k += deep {
 		ks := Range{k, min(k+deep, m.p.K)}
 		b := m.panels(ks, cols)
 		for lo := band.Lo; lo < band.Hi; lo += high {
+			if err := m.stop(); err != nil {
+				return err
+			}
 			rows := band.piece(lo, high)
 			at := c[(lo-band.Lo)*ldc:]
 			m.x.run(m.set, &Block{
@@ -156,7 +158,7 @@ func (m *mul) column(band, cols Range, high int) {
 			}
 		}
 		if ks.Hi == m.p.K {
-			return
+			return nil
 		}
 	}
 }

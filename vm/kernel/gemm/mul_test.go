@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"errors"
 	"math"
 	"math/rand"
 	"testing"
@@ -356,6 +357,45 @@ func TestSteady(t *testing.T) {
 		p := &Product{M: s.m, N: s.n, K: s.k, A: s.a, Matrix: s.b, Tail: tail}
 		if n := testing.AllocsPerRun(5, func() { x.Mul(level, p, Range{0, s.m}, Range{0, s.n}) }); n != 0 {
 			t.Errorf("%v: %g allocations", level, n)
+		}
+	}
+}
+
+// A lateStop lets some pieces pass.
+type lateStop struct{ left int }
+
+var errStopped = errors.New("stopped")
+
+func (s *lateStop) Stop() error {
+	if s.left--; s.left < 0 {
+		return errStopped
+	}
+	return nil
+}
+
+// TestStop: a product asks before each of its pieces, along rows, columns and the axis
+// that is summed up, and ends where it is told to.
+func TestStop(t *testing.T) {
+	for _, shape := range []struct{ m, n, k, least int }{{4 * Default.Rows, 16, 8, 4}, {8, 8, 4 * Default.Deep, 4}, {8, 3 * Default.Cols, 8, 1}} {
+		a, b, c := make([]float32, shape.m*shape.k), make([]float32, shape.k*shape.n), make([]float32, shape.m*shape.n)
+		for _, level := range isa.Levels() {
+			var x Scratch
+			p := Product{M: shape.m, N: shape.n, K: shape.k, A: Matrix{a, shape.k, 1}, Matrix: Matrix{b, shape.n, 1}, C: c, Ldc: shape.n}
+			asked := lateStop{1 << 30}
+			p.Stop = &asked
+			if err := x.Mul(level, &p, Range{0, shape.m}, Range{0, shape.n}); err != nil {
+				t.Fatal(err)
+			}
+			times := 1<<30 - asked.left
+			if times < shape.least {
+				t.Errorf("%v %+v: asked %d times", level, shape, times)
+			}
+			for n := range times {
+				p.Stop = &lateStop{n}
+				if err := x.Mul(level, &p, Range{0, shape.m}, Range{0, shape.n}); err != errStopped {
+					t.Errorf("%v %+v: stopped at %d of %d: %v", level, shape, n, times, err)
+				}
+			}
 		}
 	}
 }
