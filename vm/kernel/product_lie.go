@@ -5,36 +5,52 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/move"
 )
 
 // A lie says where the elements of a value lie within an input of its body: that of
-// an index at the sum of the index times the steps, in elements.
+// an index at a place, plus the sum of the index times the steps, in elements.
 type lie struct {
 	input int
 	shape []int
 	steps []int
+	at    int
 }
 
-// lieOf follows views, transpositions and broadcasts from a value to the input that
-// has its elements; ok is false if something else is on the way, or a view that has
-// no steps.
+// lieOf follows views, transpositions, broadcasts and slices from a value to the input
+// that has its elements; ok is false if something else is on the way, or a view that
+// has no steps.
 func lieOf(b *Body, v int) (l lie, ok bool) {
 	if v < len(b.In) {
 		shape := b.In[v].Ints()
-		return lie{v, shape, tensor.Strides(shape)}, true
+		return lie{v, shape, tensor.Strides(shape), 0}, true
 	}
-	o, _ := b.Def(v)
+	o, result := b.Def(v)
 	if o == nil || len(o.Args) == 0 || o.Args[0] == Absent {
-		return lie{}, false
-	}
-	move := stays[nameOf(o)]
-	if move == nil {
 		return lie{}, false
 	}
 	if l, ok = lieOf(b, o.Args[0]); !ok {
 		return lie{}, false
 	}
-	return move(l, o, b.Type(v).Ints())
+	if stay := stays[nameOf(o)]; stay != nil {
+		return stay(l, o, b.Type(v).Ints())
+	}
+	return l.part(o.Call, result)
+}
+
+// part is the lie of a result that is a block of the first argument: one that split or
+// slice make.
+func (l lie) part(c *ir.Call, result int) (lie, bool) {
+	list, ok := c.Layouts()
+	if !ok || !keepsSize(c) {
+		return lie{}, false
+	}
+	of := list[result]
+	block, ok := move.Block{Offset: of.Offset, Shape: of.Shape, Strides: of.Strides}.Of(move.Block{Offset: l.at, Shape: l.shape, Strides: l.steps})
+	if !ok || !slices.Equal(block.Shape, of.Shape) || slices.ContainsFunc(block.Strides, func(s int) bool { return s < 0 }) {
+		return lie{}, false
+	}
+	return lie{l.input, block.Shape, block.Strides, block.Offset}, true
 }
 
 // nameOf is an operator's name; all views have that of reshape.
@@ -50,17 +66,17 @@ func nameOf(o *Op) string {
 var stays = map[string]func(l lie, o *Op, to []int) (lie, bool){
 	"reshape": func(l lie, _ *Op, to []int) (lie, bool) {
 		steps, ok := reshapedSteps(l.shape, l.steps, to)
-		return lie{l.input, to, steps}, ok
+		return lie{l.input, to, steps, l.at}, ok
 	},
 	"transpose": func(l lie, o *Op, to []int) (lie, bool) {
 		steps := make([]int, len(to))
 		for i, a := range permutation(o.Call, len(to)) {
 			steps[i] = l.steps[a]
 		}
-		return lie{l.input, to, steps}, true
+		return lie{l.input, to, steps, l.at}, true
 	},
 	"expand": func(l lie, _ *Op, to []int) (lie, bool) {
-		return lie{l.input, to, expandedSteps(l, to)}, true
+		return lie{l.input, to, expandedSteps(l, to), l.at}, true
 	},
 }
 

@@ -33,8 +33,8 @@ type product struct {
 	outs      int // and their number
 }
 
-// A matrix lies in an input.
-type matrix struct{ input, row, col int }
+// A matrix lies in an input, from an element on.
+type matrix struct{ input, row, col, at int }
 
 // A batchAxis is an axis of the batch, with the steps along it.
 type batchAxis struct{ size, a, b int }
@@ -50,6 +50,7 @@ func (p *product) batches() int {
 
 // at is where the matrices of an index of the batch begin.
 func (p *product) at(i int) (a, b int) {
+	a, b = p.a.at, p.b.at
 	for j := len(p.batch) - 1; j >= 0; j-- {
 		x := &p.batch[j]
 		a += i % x.size * x.a
@@ -116,15 +117,15 @@ func (l lie) transposed() lie {
 
 // batch leaves the last two axes out.
 func (l lie) batch() lie {
-	return lie{l.input, l.shape[:len(l.shape)-2], l.steps[:len(l.steps)-2]}
+	return lie{l.input, l.shape[:len(l.shape)-2], l.steps[:len(l.steps)-2], l.at}
 }
 
 // matrices takes the last two axes of the operands.
 func (p *product) matrices(left, right lie) {
 	l, r := len(left.shape), len(right.shape)
 	p.m, p.k, p.n = left.shape[l-2], left.shape[l-1], right.shape[r-1]
-	p.a = matrix{left.input, left.steps[l-2], left.steps[l-1]}
-	p.b = matrix{right.input, right.steps[r-2], right.steps[r-1]}
+	p.a = matrix{left.input, left.steps[l-2], left.steps[l-1], left.at}
+	p.b = matrix{right.input, right.steps[r-2], right.steps[r-1], right.at}
 }
 
 // batched takes the axes before. Those along which B stays where it is, and A goes on
@@ -167,7 +168,7 @@ func (p *product) takesRows(size, a, b int) bool {
 func (p *product) turn() {
 	p.turned = true
 	p.m, p.n = p.n, p.m
-	p.a, p.b = matrix{p.b.input, p.b.col, p.b.row}, matrix{p.a.input, p.a.col, p.a.row}
+	p.a, p.b = matrix{p.b.input, p.b.col, p.b.row, p.b.at}, matrix{p.a.input, p.a.col, p.a.row, p.a.at}
 	for i := range p.batch {
 		p.batch[i].a, p.batch[i].b = p.batch[i].b, p.batch[i].a
 	}

@@ -50,7 +50,7 @@ func (p *product) pack(o *Options, b *tensor.T) {
 // where in b it begins.
 func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pack func(dst []float32, at int)) {
 	q := packedMatrices{level: o.Level, k: p.k, size: size, steps: make([]int, len(p.batch))}
-	count, places := 1, []int{0}
+	count, places := 1, []int{p.b.at}
 	for j := len(p.batch) - 1; j >= 0; j-- {
 		x := p.batch[j]
 		if x.b == 0 {
@@ -66,7 +66,7 @@ func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pac
 		}
 		places = all
 	}
-	layout += fmt.Sprintf(" of %dx%d by %d,%d at %v", p.k, p.n, p.b.row, p.b.col, p.batch)
+	layout += fmt.Sprintf(" of %dx%d by %d,%d from %d at %v", p.k, p.n, p.b.row, p.b.col, p.b.at, p.batch)
 	q.data = Pack(o.Packs, b, layout, func() []float32 {
 		data := gemm.Aligned(count * q.size)
 		for i, at := range places {

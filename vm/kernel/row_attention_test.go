@@ -14,7 +14,7 @@ import (
 
 // written reads a function without symbols as the body of a task: its parameters are
 // the inputs, and its views have no call.
-func written(t *testing.T, text string) (*ir.Func, *kernel.Body) {
+func written(t testing.TB, text string) (*ir.Func, *kernel.Body) {
 	t.Helper()
 	fs, ds := ir.ParseFuncs(diag.NewSource("test", text))
 	if err := ds.Err(); err != nil {

@@ -123,7 +123,7 @@ func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {
 		if !o.Is("bias_add") || o.Args[0] != product {
 			continue
 		}
-		if l, ok := lieOf(b, o.Args[1]); ok && l.steps[0] == 1 && l.input != b.InPlace {
+		if l, ok := lieOf(b, o.Args[1]); ok && l.at == 0 && l.steps[0] == 1 && l.input != b.InPlace {
 			return &struct{ op, input int }{i, l.input}
 		}
 	}
