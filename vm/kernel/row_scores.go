@@ -32,7 +32,7 @@ type scoresTask struct {
 func makeScores(b *Body, o *Options) (*Prepared, string) {
 	switch {
 	case softmaxOf(b) < 0 || len(hearts(b)) != 2:
-		return nil, "no softmax between two products"
+		return nil, ""
 	case b.InPlace != Absent:
 		return nil, "it replaces an argument"
 	}
