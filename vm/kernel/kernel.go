@@ -84,6 +84,7 @@ func init() {
 		scoresRow,
 		convRow,
 		poolRow,
+		ropeRow,
 		attentionRow,
 		normRow,
 		reduceRow,

@@ -115,7 +115,7 @@ func (t *scoresTask) second(b *Body) (why string) {
 	if why := t.mix.follow(back, t.level); why != "" {
 		return why
 	}
-	if t.mix.tail != nil && slices.Contains(t.mix.tail.sheet.views, operand{ofInput, made}) {
+	if t.mix.tail != nil && slices.Contains(t.mix.tail.sheet.views, operand{kind: ofInput, index: made}) {
 		return "the softmax is needed again"
 	}
 	return ""

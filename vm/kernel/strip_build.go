@@ -71,7 +71,7 @@ func (g *sheetBuilder) input(v int) (why string) {
 	}
 	for _, acc := range g.need[v] {
 		g.vals[v] = append(g.vals[v], g.Input(e))
-		g.view(operand{ofInput, v}, acc, e)
+		g.view(operand{kind: ofInput, index: v}, acc, e)
 	}
 	return ""
 }
@@ -165,7 +165,7 @@ func (g *sheetBuilder) result(i, v int) (why string) {
 	dense := access(tensor.Strides(g.sizes))
 	at := slices.IndexFunc(g.need[v], func(a access) bool { return slices.Equal(a, dense) })
 	g.Result(g.vals[v][at], e)
-	g.view(operand{ofResult, i}, dense, e)
+	g.view(operand{kind: ofResult, index: i}, dense, e)
 	return ""
 }
 

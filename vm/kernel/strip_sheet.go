@@ -41,6 +41,7 @@ type axis struct {
 type operand struct {
 	kind  operandKind
 	index int // of the input or result
+	at    int // bytes from where that begins
 }
 
 type operandKind uint8
@@ -70,7 +71,7 @@ func (s *sheet) elements() int { return s.size(outerAxes) * s.size(rowAxes) * s.
 func (s *sheet) follows(input int) bool {
 	first := s.prog.Inputs()
 	for v, o := range s.views {
-		if o != (operand{ofInput, input}) {
+		if o != (operand{kind: ofInput, index: input}) {
 			continue
 		}
 		for _, group := range s.axes {
@@ -165,9 +166,9 @@ func (s *sheet) part(x *Exec, heart *strip.View, at [3]int, r, c, rows, cols int
 			views[v].Ptr = unsafe.Add(heart.Ptr, r*heart.Row+c*heart.Col)
 			continue
 		case ofInput:
-			views[v].Ptr = unsafe.Pointer(unsafe.SliceData(in[o.index].Data))
+			views[v].Ptr = unsafe.Add(unsafe.Pointer(unsafe.SliceData(in[o.index].Data)), o.at)
 		case ofResult:
-			views[v].Ptr = unsafe.Pointer(unsafe.SliceData(out[o.index].Data))
+			views[v].Ptr = unsafe.Add(unsafe.Pointer(unsafe.SliceData(out[o.index].Data)), o.at)
 		}
 		views[v].Row, views[v].Col = s.step(rowAxes, v), s.step(colAxes, v)
 		views[v].Ptr = unsafe.Add(views[v].Ptr, s.offset(v, at))
