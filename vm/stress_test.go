@@ -151,7 +151,7 @@ func TestStressKernels(t *testing.T) {
 		runThrice(t, what, f, m, in, want, wantErr)
 	}
 	t.Logf("%d graphs: %v", seed, kinds)
-	for _, name := range []string{"strip/", "plain/", "product/f32/", "product/f16/", "norm/f32/", "reduce/f32/", "attention/f32/", "conv/f32/", "move/", "index/", "order/"} {
+	for _, name := range []string{"strip/", "product/f32/", "reduce/f32/", "move/", "index/", "order/"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(kinds)), func(k string) bool { return strings.HasPrefix(k, name) }) {
 			t.Errorf("no graph has a task of %s: %v", name, kinds)
 		}
