@@ -58,11 +58,6 @@ func (g *grid) block(i int) (b Block) {
 	return b
 }
 
-// share is which units belong to a part of a number of parts.
-func share(units, part, parts int) (first, end int) {
-	return units * part / parts, units * (part + 1) / parts
-}
-
 // A Tile is the sums of a unit: rows of Places floats, Ld floats apart, one for each
 // channel from Channel on of image Image. They belong at y[Image][Channel][Place].
 type Tile struct {

@@ -22,9 +22,8 @@ type tile struct {
 	hop     int     // how far that goes on every four products
 	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
 
-	of       Block       // for the code in Go
-	edge     [96]float32 // a tile of kernels that compute whole panels only
-	edgeBias [64]float32 // and a bias
+	of Block // for the code in Go
+	edges
 }
 
 const (
