@@ -33,6 +33,3 @@ var levels = [isa.NEON + 1]*kernels{
 		},
 	},
 }
-
-// edges is what a tile needs besides: nothing, where kernels know where C ends.
-type edges struct{}

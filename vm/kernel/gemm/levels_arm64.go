@@ -48,9 +48,3 @@ func edged(rows, panels int, f func(*tile)) func(*tile) {
 		}
 	}
 }
-
-// edges is what a tile needs besides where kernels compute whole panels only.
-type edges struct {
-	edge     [96]float32 // the tile
-	edgeBias [64]float32 // and its bias
-}

@@ -23,7 +23,10 @@ type tile struct {
 	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
 
 	of Block // for the code in Go
-	edges
+	//lint:ignore U1000 levels_arm64.go has kernels that compute whole panels only
+	edge [96]float32 // a tile for them
+	//lint:ignore U1000 levels_arm64.go as well
+	edgeBias [64]float32 // and its bias
 }
 
 const (
