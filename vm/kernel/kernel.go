@@ -81,6 +81,7 @@ func init() {
 		productRow,
 		productBF16Row,
 		productF16Row,
+		gatedRow,
 		scoresRow,
 		convRow,
 		poolRow,

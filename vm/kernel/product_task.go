@@ -133,6 +133,8 @@ type productRun struct {
 
 	row, col int // where the job begins, if it is a piece
 	halves   halvesRun
+	other    []float32 // the same piece of another product, densely
+	ld       int       // from one of its rows to the next
 }
 
 func (r *productRun) begin(x *Exec, p *product, out, in []*tensor.T) {
@@ -145,15 +147,19 @@ func (r *productRun) end() { *r = productRun{} }
 // Block hands a block of C to the tail, matrix by matrix of the operator's result.
 func (r *productRun) Block(row, col, rows, cols int, c []float32, ldc int) {
 	p := r.p
+	other := r.other
+	if other != nil {
+		other = other[row*r.ld+col:]
+	}
 	row, col = row+r.row, col+r.col
 	if p.turned {
-		p.tail.box(r.x, strip.Matrix(c, ldc), 0, 0, 1, r.index*p.n+col, cols, r.out, r.in)
+		p.tail.box(r.x, []strip.View{strip.Matrix(c, ldc)}, 0, 0, 1, r.index*p.n+col, cols, r.out, r.in)
 		return
 	}
 	for row += r.index * p.m; rows > 0; {
 		at := row % p.heartRows
 		n := min(rows, p.heartRows-at)
-		p.tail.box(r.x, strip.Matrix(c, ldc), row/p.heartRows, at, n, col, cols, r.out, r.in)
-		c, row, rows = c[min(n*ldc, len(c)):], row+n, rows-n
+		p.tail.box(r.x, []strip.View{strip.Matrix(c, ldc), strip.Matrix(other, r.ld)}, row/p.heartRows, at, n, col, cols, r.out, r.in)
+		c, other, row, rows = c[min(n*ldc, len(c)):], other[min(n*r.ld, len(other)):], row+n, rows-n
 	}
 }

@@ -189,5 +189,5 @@ func (t *convTask) finish(x *Exec, tile *conv.Tile, out, in []*tensor.T) {
 		tile.Store(tensor.Of[float32](out[0]), t.channels, t.size)
 		return
 	}
-	t.tail.box(x, strip.Matrix(tile.Data, tile.Ld), tile.Image, tile.Channel, tile.Channels, tile.Place, tile.Places, out, in)
+	t.tail.box(x, []strip.View{strip.Matrix(tile.Data, tile.Ld)}, tile.Image, tile.Channel, tile.Channels, tile.Place, tile.Places, out, in)
 }

@@ -234,7 +234,7 @@ func (t *rowsTask) boxes(s *sheet, x *Exec, room []float32, row, rows int, out, 
 	for done := 0; done < rows; {
 		n := min(rows-done, each-(row+done)%each)
 		view := strip.View{Ptr: unsafe.Pointer(&room[done*t.n]), Row: 4 * t.n, Col: 4}
-		s.box(x, &view, (row+done)/each, (row+done)%each, n, 0, t.n, out, in)
+		s.box(x, []strip.View{view}, (row+done)/each, (row+done)%each, n, 0, t.n, out, in)
 		done += n
 	}
 }

@@ -86,12 +86,8 @@ func (t *tail) staysInPlace() bool {
 	s := t.sheet
 	heart := slices.IndexFunc(s.views, func(o operand) bool { return o.kind == ofHeart })
 	result := slices.IndexFunc(s.views, func(o operand) bool { return o.kind == ofResult })
-	for _, group := range s.axes {
-		for _, a := range group {
-			if a.steps[heart] != a.steps[result] {
-				return false
-			}
-		}
+	if !s.alike(heart, result) {
+		return false
 	}
 	s.views[result].kind = ofHeart
 	return true

@@ -40,7 +40,7 @@ type axis struct {
 // the heart's result.
 type operand struct {
 	kind  operandKind
-	index int // of the input or result
+	index int // of the input, result or heart
 	at    int // bytes from where that begins
 }
 
@@ -132,13 +132,13 @@ func (a axis) over(inner axis) bool {
 }
 
 // box computes rows and columns, from a row and a column on, at an index outside.
-// heart shows the heart's result for just these.
-func (s *sheet) box(x *Exec, heart *strip.View, outer, row, rows, col, cols int, out, in []*tensor.T) {
+// hearts show the heart's result for just these, and those of other hearts behind it.
+func (s *sheet) box(x *Exec, hearts []strip.View, outer, row, rows, col, cols int, out, in []*tensor.T) {
 	for r := 0; r < rows; {
 		nr := s.run(rowAxes, row+r, rows-r)
 		for c := 0; c < cols; {
 			nc := s.run(colAxes, col+c, cols-c)
-			s.part(x, heart, [3]int{outer, row + r, col + c}, r, c, nr, nc, out, in)
+			s.part(x, hearts, [3]int{outer, row + r, col + c}, r, c, nr, nc, out, in)
 			c += nc
 		}
 		r += nr
@@ -157,12 +157,13 @@ func (s *sheet) run(group, at, n int) int {
 }
 
 // part computes rows and columns that lie along the last axis of their groups.
-func (s *sheet) part(x *Exec, heart *strip.View, at [3]int, r, c, rows, cols int, out, in []*tensor.T) {
+func (s *sheet) part(x *Exec, hearts []strip.View, at [3]int, r, c, rows, cols int, out, in []*tensor.T) {
 	views := x.shown(len(s.views))
 	for v, o := range s.views {
 		switch o.kind {
 		case ofHeart:
-			views[v] = *heart
+			heart := hearts[o.index]
+			views[v] = heart
 			views[v].Ptr = unsafe.Add(heart.Ptr, r*heart.Row+c*heart.Col)
 			continue
 		case ofInput:

@@ -45,10 +45,11 @@ func tailOf(b *Body, heart, cols int, level isa.Level) (t *tail, why string) {
 }
 
 // box computes the tail of rows and columns of the heart's result, which stand in
-// heart, at a place: the index of the matrix, and where in it they begin. The columns
-// are counted through all of their axes. It writes what belongs there into out.
-func (t *tail) box(x *Exec, heart strip.View, matrix, row, rows, col, cols int, out, in []*tensor.T) {
-	t.sheet.box(x, &heart, matrix, row, rows, col, cols, out, in)
+// hearts, at a place: the index of the matrix, and where in it they begin. The columns
+// are counted through all of their axes. It writes what belongs there into out. Results
+// of other hearts stand behind the heart's.
+func (t *tail) box(x *Exec, hearts []strip.View, matrix, row, rows, col, cols int, out, in []*tensor.T) {
+	t.sheet.box(x, hearts, matrix, row, rows, col, cols, out, in)
 }
 
 // group orders the axes as the heart's result has them, and shares them out. It
