@@ -2,6 +2,7 @@ package npu
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -150,6 +151,38 @@ func TestDifferential(t *testing.T) {
 			t.Errorf("%s was never applied", name)
 		}
 	}
+}
+
+// TestStressDifferential goes on with other seeds for as long as -stress says, and
+// compares fast and generic kernels in a second plan too.
+func TestStressDifferential(t *testing.T) {
+	goesOn := flag.Lookup("stress").Value.(flag.Getter).Get().(time.Duration)
+	if goesOn == 0 {
+		t.Skip("TestDifferential has the seeds below 800; -stress 10m tries others")
+	}
+	end := time.Now().Add(goesOn)
+	first := uint64(time.Now().UnixNano()) % 1e12
+	seed := first
+	for ; time.Now().Before(end); seed++ {
+		c := newTrialCase(seed, int(seed)%40)
+		name := fmt.Sprintf("seed %d, size %d", seed, int(seed)%40)
+		differ(t, name, c, map[string]int{})
+		if c == nil {
+			continue
+		}
+		plan := c.opts
+		randomPlan(rand.New(rand.NewPCG(seed, 77)), &plan)
+		p, err := c.program(c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.checkOtherKernels(c.inputs, plan)
+		p.Close()
+		if err != nil {
+			t.Fatalf("%s: %v\noptions: %s\n%s", name, err, c.described(), c.f)
+		}
+	}
+	t.Logf("%d seeds from %d", seed-first, first)
 }
 
 // FuzzOptimiser does the same for any seed.
