@@ -1,6 +1,7 @@
 package vm_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -203,7 +204,37 @@ func endures(t *testing.T, what string, f *ir.Func, in []*tensor.T, l isa.Level,
 	for i, x := range in {
 		shifted[i] = offset(x, 1+int(seed>>8)%63)
 	}
+	if err == nil {
+		fills(t, what, f, m, shifted, want, 1+int(seed>>16)%63)
+	}
 	runThrice(t, what, f, m, shifted, want, err)
+}
+
+// fills runs into tensors that begin at some byte, between others that stay as they
+// are.
+func fills(t *testing.T, what string, f *ir.Func, m *vm.Machine, in, want []*tensor.T, by int) {
+	t.Helper()
+	const edge, mark = 128, 0xa5
+	var out []*tensor.T
+	var rooms [][]byte
+	for i, x := range want {
+		room := bytes.Repeat([]byte{mark}, edge+by+8+len(x.Data)+edge)
+		if i%2 == 0 {
+			by = (by + 7) &^ 7 // is written in place
+		}
+		out = append(out, &tensor.T{DType: x.DType, Shape: x.Shape, Data: room[edge+by:][:len(x.Data):len(x.Data)]})
+		rooms = append(rooms, room)
+	}
+	if err := m.RunInto(context.Background(), in, out); err != nil {
+		t.Fatalf("%s: %v\n%s", what, err, f)
+	}
+	sameOf(t, what, f, out, want)
+	for i, room := range rooms {
+		clear(out[i].Data)
+		if n := bytes.Count(room, []byte{mark}); n != len(room)-len(out[i].Data) {
+			t.Fatalf("%s: memory beside result %d was written\n%s", what, i, f)
+		}
+	}
 }
 
 // offset is a tensor whose memory begins at some byte.
