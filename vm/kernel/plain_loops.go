@@ -100,6 +100,17 @@ func negLoop[E anyNumber](d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
 	}
 }
 
+// absLoop is for integers, the smallest of which stays what it is.
+func absLoop[E anyInt](d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
+	to, a, _ := pairOf[E](d, [3]unsafe.Pointer{in[0], in[0]}, n)
+	for i, v := range a {
+		if v < 0 {
+			v = -v
+		}
+		to[i] = v
+	}
+}
+
 func squareLoop[E anyNumber](d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
 	to, a, _ := pairOf[E](d, [3]unsafe.Pointer{in[0], in[0]}, n)
 	for i := range to {
@@ -275,7 +286,7 @@ func numberLoops[E anyNumber]() map[string]plainLoop {
 
 func intLoops[E anyInt]() map[string]plainLoop {
 	loops := numberLoops[E]()
-	loops["bit_and"], loops["bit_or"], loops["bit_xor"] = andLoop[E], orLoop[E], xorLoop[E]
+	loops["bit_and"], loops["bit_or"], loops["bit_xor"], loops["abs"] = andLoop[E], orLoop[E], xorLoop[E], absLoop[E]
 	return loops
 }
 
