@@ -28,8 +28,10 @@ type Options struct {
 	// Machines of one program share the constants in Kernels.Packs.
 	Kernels *kernel.Options
 	// Check, if set, holds every task against its operators' evaluation, which then
-	// stands in the place of what the task's kernel has computed. A run stops with what
-	// Check makes of a difference. It costs time and memory: it is for tests.
+	// stands in the place of what the task's kernel has computed. Of a region each
+	// operator's own kernel is held against its evaluation, and the region against what
+	// these give, or if it gives other bits against the evaluations. A run stops with
+	// what Check makes of a difference. It costs time and memory: it is for tests.
 	Check func(Difference) error
 }
 

@@ -47,7 +47,10 @@ type Prepared struct {
 	// Work is how many nanoseconds the task takes on one processor, about.
 	Work int64
 	// Within bounds the difference from the operators' evaluation, by the largest
-	// magnitude among the elements of a result. 0: not a bit differs.
+	// magnitude among the elements of a result, or of what they are sums of where
+	// that is larger. Sums that leave the range of floats on the way have no bound, nor
+	// have operators of a region that enlarge what those before them are off, as tan
+	// near a pole. 0: not a bit differs, but for those of NaN.
 	Within float64
 	Runner
 }
