@@ -16,7 +16,9 @@ import (
 )
 
 func main() {
-	rt, err := npu.NewRuntime(npu.RuntimeOptions{CheckOrder: true})
+	// Reference kernels, so that this prints the same on every machine; fast ones are the
+	// default.
+	rt, err := npu.NewRuntime(npu.RuntimeOptions{CheckOrder: true, Kernels: npu.KernelsReference})
 	if err != nil {
 		log.Fatal(err)
 	}
