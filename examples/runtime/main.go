@@ -16,8 +16,6 @@ import (
 )
 
 func main() {
-	// Reference kernels, so that this prints the same on every machine; fast ones are the
-	// default.
 	rt, err := npu.NewRuntime(npu.RuntimeOptions{CheckOrder: true, Kernels: npu.KernelsReference})
 	if err != nil {
 		log.Fatal(err)
