@@ -11,9 +11,13 @@ type kernelFlags struct {
 
 // add puts the flags into the compiler's options.
 func (f *kernelFlags) add(opts *npu.Options) error {
-	opts.Kernels, opts.ISA = npu.Kernels(f.Kernels), f.ISA
+	opts.Kernels = npu.Kernels(f.Kernels)
 	if err := opts.CheckKernels(); err != nil {
-		return flagError("--kernels, --isa", err)
+		return flagError("--kernels "+f.Kernels, err)
+	}
+	opts.ISA = f.ISA
+	if err := opts.CheckKernels(); err != nil {
+		return flagError("--isa "+f.ISA, err)
 	}
 	if f.Threads == nil {
 		return nil
