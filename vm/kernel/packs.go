@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/pages"
 )
 
 // Packs keeps constants in the layouts that kernels want, each made once for all
@@ -17,6 +18,7 @@ type Packs struct {
 
 	mu    sync.Mutex
 	packs map[packKey]*pack
+	room  pages.Room
 }
 
 // A packKey is a constant and a layout.
@@ -46,6 +48,14 @@ func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
 		}
 	})
 	return e.data.(T)
+}
+
+// floats is memory for n floats of a pack; small ones share large pages.
+func (p *Packs) floats(n int) []float32 {
+	if p == nil {
+		return pages.Floats(n)
+	}
+	return p.room.Floats(n)
 }
 
 func (p *Packs) entry(k packKey) *pack {

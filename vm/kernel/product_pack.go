@@ -68,7 +68,7 @@ func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pac
 	}
 	layout += fmt.Sprintf(" of %dx%d by %d,%d from %d at %v", p.k, p.n, p.b.row, p.b.col, p.b.at, p.batch)
 	q.data = Pack(o.Packs, b, layout, func() []float32 {
-		data := gemm.Aligned(count * q.size)
+		data := o.Packs.floats(count * q.size)
 		for i, at := range places {
 			pack(data[i*q.size:(i+1)*q.size], at)
 		}

@@ -4,7 +4,6 @@ import (
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/conv"
-	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/strip"
 )
@@ -114,7 +113,7 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 	t.convolver = d
 	if layout := d.Layout(); layout != "" {
 		t.packed = Pack(o.Packs, w, layout, func() []float32 {
-			packed := gemm.Aligned(d.Packed())
+			packed := o.Packs.floats(d.Packed())
 			d.Pack(packed, tensor.Of[float32](w))
 			return packed
 		})

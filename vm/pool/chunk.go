@@ -1,6 +1,10 @@
 package pool
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/pages"
+)
 
 // A chunk is memory of the system. Its spans cover it without gaps, and no two
 // neighbours are both free.
@@ -112,12 +116,13 @@ func (p *Pool) full(want int64) error {
 // Go's heap gives does so by itself.
 func alignedBytes(n, align int64) []byte {
 	b := make([]byte, n)
-	if offset(b, align) == 0 {
-		return b
+	if offset(b, align) != 0 {
+		b = make([]byte, n+align)
+		off := offset(b, align)
+		b = b[off : off+n : off+n]
 	}
-	b = make([]byte, n+align)
-	off := offset(b, align)
-	return b[off : off+n : off+n]
+	pages.Large(b)
+	return b
 }
 
 // offset is how far b is from the next multiple of align.

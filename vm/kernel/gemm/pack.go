@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/pages"
 )
 
 // PackedLen is how many floats a packed matrix of k rows and n columns takes: its
@@ -102,10 +103,5 @@ func Unpack(level isa.Level, b Matrix, src []float32, k, n int) {
 }
 
 // Aligned makes a slice of n zeros that begins at a multiple of 64 bytes, as lines
-// of the cache do.
-func Aligned(n int) []float32 {
-	const line = 64
-	s := make([]float32, n+line/4)
-	off := -address(s) % line / 4
-	return s[off : off+uintptr(n) : off+uintptr(n)]
-}
+// of the cache do, and lies in large pages if it fills them.
+func Aligned(n int) []float32 { return pages.Floats(n) }
