@@ -53,5 +53,5 @@ func (o *Options) kernelOptions() kernel.Options {
 	if err != nil {
 		level = isa.Best()
 	}
-	return kernel.Options{Kind: kernelKinds[o.Kernels], Level: level, Packs: new(kernel.Packs)}
+	return kernel.Options{Kind: kernelKinds[o.Kernels], Level: level, Packs: new(kernel.Packs), Threads: threadsOf(o.Threads)}
 }

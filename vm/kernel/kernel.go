@@ -20,7 +20,9 @@ func (k Kind) String() string {
 
 // A Row is one kernel: code for the bodies that it takes.
 type Row struct {
-	Name string // what it computes, and of which dtype: "product/f32"
+	Name  string   // what it computes, and of which dtype: "product/f32"
+	reach reach    // the bodies that it is asked for
+	ways  []string // names of the ways in which it computes a body; nil: there is one
 	// Make makes a body ready, or says in a few words why the kernel can't run it:
 	// "the left operand is f16". Constants are packed here, through o.Packs. Of what
 	// it returns it leaves Name, Kind and Why to Prepare.
@@ -33,6 +35,14 @@ type Options struct {
 	Kind  Kind      // the highest that is wanted
 	Level isa.Level // of fast kernels
 	Packs *Packs    // nil: constants are packed for each task anew
+	// Threads is how many threads a run has; 0: one. It decides only which ways of
+	// sharing work out are worth a try.
+	Threads int
+	// Choose, if not nil, names the candidate that is to run a body, as Candidates
+	// does; empty, and what is none: the one of the least estimate runs it.
+	Choose func(*Body) string
+
+	way int // the one that a row is to take, of its ways; 0: the one it finds best
 }
 
 // Best are the options of this processor.
@@ -44,6 +54,12 @@ type Prepared struct {
 	Name string // of the row, and the level: "product/f32/avx2"
 	Kind Kind
 	Why  string // what each row before it said; empty: it is the first
+	// Way is the row's way of the candidate that was chosen; empty: the row has one.
+	Way string
+	// Chosen says that Options.Choose has named the candidate. If what it named is none,
+	// Unknown has that.
+	Chosen  bool
+	Unknown string
 	// Work is how many nanoseconds the task takes on one processor, about.
 	Work int64
 	// Within bounds the difference from the operators' evaluation, by the largest
@@ -53,6 +69,9 @@ type Prepared struct {
 	// near a pole. 0: not a bit differs, but for those of NaN.
 	Within float64
 	Runner
+
+	body *Body
+	row  *Row
 }
 
 // A Runner computes a task.
@@ -103,60 +122,15 @@ func Table() []*Row { return table }
 // reason worth telling.
 const notMine = "the body is of another kind"
 
-// Prepare makes a body ready by the first kernel of the table that takes it; nil
-// if none does, as happens with more than one operator.
-func Prepare(b *Body, o *Options) *Prepared {
-	p, why := ask(b, o)
-	if p != nil {
-		p.Why = why
-	}
-	return p
-}
-
-// Refusals says why no kernel runs a body of several operators as one: what the rows
-// of the table said. It is empty for a body that a kernel takes, or if the options
-// leave no kernel to ask.
-func Refusals(b *Body, o *Options) string {
-	p, why := ask(b, o)
-	switch {
-	case p != nil || o.Kind == Reference:
-		return ""
-	case why == "":
-		return "no kernel is for such operators together"
-	}
-	return why
-}
-
-// ask finds the first row that takes a body, and what those before it said.
-func ask(b *Body, o *Options) (p *Prepared, why string) {
-	for _, row := range table {
-		p, not := row.prepare(b, o)
-		if p != nil {
-			return p, why
-		}
-		if not != "" && not != notMine {
-			why = join(why, row.Name+": "+not)
-		}
-	}
-	return nil, why
-}
-
 // prepare asks one row, if the options allow it.
 func (r *Row) prepare(b *Body, o *Options) (*Prepared, string) {
-	if r == reference {
-		return r.Make(b, o)
-	}
-	if o.Kind == Reference {
+	if o.Kind == Reference && r != reference {
 		return nil, ""
 	}
-	with := *o
-	if o.Kind == Generic {
-		with.Level = isa.Portable
-	}
-	p, why := r.Make(b, &with)
-	if p != nil {
-		p.Name, p.Kind = r.Name+"/"+with.Level.String(), Fast
-		if with.Level == isa.Portable {
+	p, why := r.Make(b, o)
+	if p != nil && r != reference {
+		p.Name, p.Kind = r.Name+"/"+o.Level.String(), Fast
+		if o.Level == isa.Portable {
 			p.Kind = Generic
 		}
 	}

@@ -63,6 +63,9 @@ func (t *productTask) multiplyHalves(x *Exec, p *product, index int, rows, cols 
 			left := r.halves.layOut(p, halvesFrom(in[p.a.input], a+row*p.a.row), n)
 			r.job = p.format.Product(n, p.n-from, p.k, left, panels)
 			r.job.Stop, r.job.Tail, r.row, r.col = x, r, row, from
+			if p.way != nil {
+				r.job.Blocks = p.way.blocks
+			}
 			err := x.gemm.Mul(t.level, &r.job, gemm.Range{Hi: n}, gemm.Range{Lo: piece.Lo - from, Hi: piece.Hi - from})
 			if err != nil {
 				return err

@@ -29,8 +29,9 @@ type product struct {
 	format    *gemm.Format // of halves; nil: floats of four bytes
 	packs     *packedMatrices
 	tail      *tail
-	out       int // the first result of the task that the product makes
-	outs      int // and their number
+	way       *productWay // nil: the usual one
+	out       int         // the first result of the task that the product makes
+	outs      int         // and their number
 }
 
 // A matrix lies in an input, from an element on.

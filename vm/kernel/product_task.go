@@ -11,6 +11,7 @@ import (
 type productTask struct {
 	level    isa.Level
 	products []*product
+	own      int // of productWays
 }
 
 // Parts finds the number that shares the products out best: that for which the
@@ -42,7 +43,7 @@ func (p *product) grid(level isa.Level, parts int) grid {
 	panels := ceil(p.n, gemm.Width(level))
 	best := grid{1, 1, 1}
 	for rows := parts; rows >= 1; rows-- {
-		if parts%rows != 0 {
+		if parts%rows != 0 || !p.allows(rows, parts/rows) {
 			continue
 		}
 		g := grid{rows: rows, cols: parts / rows}
@@ -55,6 +56,11 @@ func (p *product) grid(level isa.Level, parts int) grid {
 		best.rows, best.cols = parts, 1
 	}
 	return best
+}
+
+// allows reports whether the product's way has such a grid.
+func (p *product) allows(rows, cols int) bool {
+	return p.way == nil || p.way.share == byBest || p.way.share == byRows && cols == 1 || p.way.share == byCols && rows == 1
 }
 
 func ceil(n, unit int) int { return (n + unit - 1) / unit }
@@ -106,6 +112,9 @@ func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.R
 	a, b := p.at(index)
 	job := &x.product.job
 	*job = gemm.Product{M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a)}
+	if p.way != nil {
+		job.Blocks = p.way.blocks
+	}
 	if p.packs != nil {
 		job.Panels = p.packs.at(p, index)
 	} else {

@@ -8,7 +8,7 @@ import (
 // reference runs every operator by the evaluation in its row. Most evaluations
 // compute where the results belong; what others make is copied there.
 var reference = &Row{
-	Name: "any",
+	Name: "any", reach: reach{alone: true},
 	Make: func(b *Body, _ *Options) (*Prepared, string) {
 		if len(b.Ops) != 1 || b.Ops[0].Call == nil || b.Ops[0].Call.Op.Eval == nil || !inOrder(b.Out, &b.Ops[0]) {
 			return nil, notMine

@@ -16,7 +16,7 @@ import (
 //
 //	reshape, transpose, attention, transpose, reshape   =>   one attention that reads
 //	                                                         and writes by strides
-var attentionRow = &Row{Name: "attention/f32", Make: makeAttention}
+var attentionRow = &Row{Name: "attention/f32", reach: reach{heart: anAttention, rest: aMove}, Make: makeAttention}
 
 // attentionWithin bounds the error: products of f32, and exponentials of differences
 // that have been rounded.

@@ -10,7 +10,7 @@ import (
 
 // convRow runs a convolution of float32 with what follows it element by element:
 // bias, norm by running statistics, residual, activation.
-var convRow = &Row{Name: "conv/f32", Make: makeConv}
+var convRow = &Row{Name: "conv/f32", reach: reach{heart: aConvolution, rest: anything}, Make: makeConv}
 
 func makeConv(b *Body, o *Options) (*Prepared, string) {
 	heart, why := convOf(b)

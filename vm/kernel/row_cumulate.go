@@ -8,7 +8,7 @@ import (
 
 // cumulates takes cumsum and cumprod of all but half floats, in the order of the
 // reference: floats accumulate in float64, and each result is rounded once.
-var cumulates = &Row{Name: "cumulate", Make: func(b *Body, _ *Options) (*Prepared, string) {
+var cumulates = &Row{Name: "cumulate", reach: reach{heart: aCumulation, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
 	c, why := onlyCall(b)
 	if why != "" {
 		return nil, why

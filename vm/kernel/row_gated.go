@@ -15,7 +15,7 @@ import (
 //
 // A piece of the first product is put aside in scratch memory, and the second one's tail
 // reads it there.
-var gatedRow = &Row{Name: "gated/f32", Make: makeGated}
+var gatedRow = &Row{Name: "gated/f32", reach: reach{heart: aProduct, rest: anElement | aMove}, Make: makeGated}
 
 // A gatedTask is the Runner of such a body.
 type gatedTask struct {
@@ -114,7 +114,7 @@ func (s *sheet) alike(v, w int) bool {
 }
 
 func (t *gatedTask) Parts(want int) int {
-	both := productTask{t.level, []*product{t.first, t.last}}
+	both := productTask{level: t.level, products: []*product{t.first, t.last}}
 	return both.Parts(want)
 }
 

@@ -11,7 +11,7 @@ import (
 // indexes takes operators that read or write elements by integer tensors. Indices
 // are read some hundred at a time, checked, and used while they are in the cache.
 // An index that is outside is an error of the reference, which is asked for it.
-var indexes = &Row{Name: "index", Make: func(b *Body, _ *Options) (*Prepared, string) {
+var indexes = &Row{Name: "index", reach: reach{heart: anIndex, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
 	c, why := onlyCall(b)
 	if why != "" {
 		return nil, why

@@ -18,7 +18,7 @@ import (
 //
 // Every value is a list of pieces of inputs. One of a single piece may be moved on
 // by a view of it, as far as a view of a view is one.
-var moves = &Row{Name: "move", Make: makeMoves}
+var moves = &Row{Name: "move", reach: reach{heart: aMove}, Make: makeMoves}
 
 // A piece of a value: the elements of a block of an input, or of a constant.
 type piece struct {

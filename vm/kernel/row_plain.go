@@ -10,7 +10,7 @@ import (
 
 // plainRow takes single element-wise operators on integers and floats of eight bytes,
 // casts among all but half floats, and where: a loop in Go for each dtype.
-var plainRow = &Row{Name: "plain", Make: func(b *Body, _ *Options) (*Prepared, string) {
+var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
 	if len(b.Ops) != 1 || b.Ops[0].Call == nil || spreadOf(&b.Ops[0], len(b.In)) != nil {
 		return nil, notMine
 	}

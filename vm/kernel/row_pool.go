@@ -9,7 +9,7 @@ import (
 
 // poolRow runs pools of float32: windows by package conv's Pool, whole planes by its
 // sums and largest elements.
-var poolRow = &Row{Name: "pool/f32", Make: makePool}
+var poolRow = &Row{Name: "pool/f32", reach: reach{heart: aPool, alone: true}, Make: makePool}
 
 // pools are the operators that it knows.
 var pools = map[string]func(c *ir.Call, level isa.Level) (Runner, string){

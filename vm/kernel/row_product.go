@@ -13,10 +13,14 @@ import (
 // activations, residuals. Operands may be transposed, viewed and broadcast on the way;
 // constant ones are packed once.
 var (
-	productRow     = &Row{Name: "product/f32", Make: productsIn(tensor.F32)}
-	productBF16Row = &Row{Name: "product/bf16", Make: productsIn(tensor.BF16)}
-	productF16Row  = &Row{Name: "product/f16", Make: productsIn(tensor.F16)}
+	productRow     = &Row{Name: "product/f32", reach: withProducts, ways: productWayNames, Make: productsIn(tensor.F32)}
+	productBF16Row = &Row{Name: "product/bf16", reach: withProducts, ways: productWayNames, Make: productsIn(tensor.BF16)}
+	productF16Row  = &Row{Name: "product/f16", reach: withProducts, ways: productWayNames, Make: productsIn(tensor.F16)}
 )
+
+// withProducts are the bodies with a product, around which anything may be: what is in
+// the way is worth telling.
+var withProducts = reach{heart: aProduct, rest: anything}
 
 // productsIn is the Make of products whose operands have a type.
 func productsIn(d tensor.DType) func(b *Body, o *Options) (*Prepared, string) {
@@ -41,6 +45,7 @@ func makeProducts(b *Body, d tensor.DType, o *Options) (*Prepared, string) {
 	if why := t.share(b, list); why != "" {
 		return nil, why
 	}
+	t.takeWay(o)
 	prepared := &Prepared{Runner: t}
 	for _, p := range t.products {
 		if why := p.finish(b, o); why != "" {
@@ -166,6 +171,27 @@ func (p *product) work(level isa.Level) int64 {
 		w += p.tail.sheet.work(level)
 	}
 	return w
+}
+
+// workBy is work in given blocks: B comes again for every block of rows, and C for every
+// step along k.
+func (p *product) workBy(level isa.Level, blocks *gemm.Blocks) int64 {
+	more := p.again(blocks) - p.again(&gemm.Default)
+	return max(1, p.work(level)+int64(min(more, MaxWork)))
+}
+
+// Bytes a nanosecond at which B and C are read again, beside what is computed
+// meanwhile.
+const (
+	againB = 100
+	againC = 50
+)
+
+// again is the nanoseconds that it takes to read B and C again.
+func (p *product) again(blocks *gemm.Blocks) float64 {
+	m, k, n := float64(p.m), float64(p.k), float64(p.n)
+	highs, deeps := ceil(p.m, blocks.Rows), ceil(p.k, blocks.Deep)
+	return float64(p.batches()) * (4*k*n*float64(max(0, highs-1))/againB + 8*m*n*float64(max(0, deeps-1))/againC)
 }
 
 // within bounds the error: each of k sums rounds once, at 2^-24 of what has come

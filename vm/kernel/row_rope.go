@@ -15,7 +15,7 @@ import (
 //
 //	rope f32[8,512,64]  =>  y0 = x0·cos0 - x1·sin0
 //	                        y1 = x1·cos1 + x0·sin1     on boxes of 8*512 by 32
-var ropeRow = &Row{Name: "rope", Make: makeRope}
+var ropeRow = &Row{Name: "rope", reach: reach{heart: aRope, rest: aMove}, Make: makeRope}
 
 func makeRope(b *Body, o *Options) (*Prepared, string) {
 	heart := slices.IndexFunc(b.Ops, func(o Op) bool { return o.Is("rope") })

@@ -17,7 +17,7 @@ import (
 // Some rows of the scores are computed, go through what is element-wise and the softmax,
 // and are multiplied while they are in the second cache. Each of these steps is done by
 // what runs the operator by itself, so that the bits are the same.
-var scoresRow = &Row{Name: "scores/f32", Make: makeScores}
+var scoresRow = &Row{Name: "scores/f32", reach: reach{heart: aProduct, rest: aNorm | anElement | aMove}, Make: makeScores}
 
 // A scoresTask is the Runner of such a body.
 type scoresTask struct {

@@ -17,7 +17,7 @@ import (
 //
 //	f32 2, NaN, -0, 0    =>    c0000000_00000000, ffffffff_00000001,
 //	                           80000000_00000002, 80000000_00000003
-var orders = &Row{Name: "order", Make: func(b *Body, _ *Options) (*Prepared, string) {
+var orders = &Row{Name: "order", reach: reach{heart: anOrder, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
 	c, why := onlyCall(b)
 	if why != "" {
 		return nil, why

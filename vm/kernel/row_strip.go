@@ -8,7 +8,7 @@ import (
 
 // stripRow runs bodies of element-wise operators, with views, transpositions and
 // broadcasts between them, in one pass over their operands.
-var stripRow = &Row{Name: "strip", Make: makeStrip}
+var stripRow = &Row{Name: "strip", reach: reach{heart: anElement, rest: aMove}, Make: makeStrip}
 
 func makeStrip(b *Body, o *Options) (*Prepared, string) {
 	shape, why := stripShape(b)

@@ -1,0 +1,95 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/npulang/npu/vm/kernel/gemm"
+)
+
+// A productWay is one way through products of matrices: the pieces in which they go
+// through the caches, and how they are shared out among threads.
+type productWay struct {
+	blocks gemm.Blocks
+	share  sharing
+}
+
+// Sharing says along what a product is cut into parts.
+type sharing uint8
+
+const (
+	byBest sharing = iota // what makes the largest part smallest
+	byRows                // each part reads all of B
+	byCols                // each part reads all of A
+)
+
+// productWays are those that are worth a try. The first is that of products that no
+// estimate speaks against.
+var productWays = []productWay{
+	{gemm.Default, byBest},
+	{blocksOf(72, 512, 256), byBest},
+	{blocksOf(72, 256, 256), byBest},
+	{blocksOf(36, 1024, 256), byBest},
+	{blocksOf(144, 1024, 256), byBest},
+	{blocksOf(144, 512, 256), byBest},
+	{blocksOf(144, 256, 256), byBest},
+	{blocksOf(288, 512, 256), byBest},
+	{blocksOf(288, 256, 256), byBest},
+	{blocksOf(72, 1024, 64), byBest},
+	{blocksOf(72, 1024, 1024), byBest},
+	{gemm.Default, byRows},
+	{gemm.Default, byCols},
+}
+
+func blocksOf(rows, deep, cols int) gemm.Blocks {
+	b := gemm.Default
+	b.Rows, b.Deep, b.Cols = rows, deep, cols
+	return b
+}
+
+// productWayNames are the names of the ways.
+var productWayNames = func() (names []string) {
+	shares := [...]string{byBest: "", byRows: " share=rows", byCols: " share=cols"}
+	for _, w := range productWays {
+		names = append(names, fmt.Sprintf("rows=%d deep=%d cols=%d%s", w.blocks.Rows, w.blocks.Deep, w.blocks.Cols, shares[w.share]))
+	}
+	return names
+}()
+
+// takeWay gives all products the way that is wanted.
+func (t *productTask) takeWay(o *Options) {
+	t.own = max(0, o.way-1)
+	for _, p := range t.products {
+		p.way = &productWays[t.own]
+	}
+}
+
+func (t *productTask) way() int { return t.own }
+
+// works estimates every way, but for those that make the same pieces as one before, and
+// for ways of sharing out where nobody shares.
+func (t *productTask) works(o *Options) []int64 {
+	works := make([]int64, len(productWays))
+	seen := map[productWay]bool{t.pieces(t.own): true}
+	for i, w := range productWays {
+		if at := t.pieces(i); seen[at] || w.share != byBest && o.Threads < 2 {
+			continue
+		}
+		seen[t.pieces(i)] = true
+		for _, p := range t.products {
+			works[i] += p.workBy(o.Level, &w.blocks)
+		}
+	}
+	return works
+}
+
+// pieces is what a way comes to for the largest of the products.
+func (t *productTask) pieces(way int) productWay {
+	w, most := productWays[way], [3]int{}
+	for _, p := range t.products {
+		most = [3]int{max(most[0], p.m), max(most[1], p.k), max(most[2], p.n)}
+	}
+	w.blocks.Rows = min(w.blocks.Rows, most[0])
+	w.blocks.Deep = min(w.blocks.Deep, most[1])
+	w.blocks.Cols = min(w.blocks.Cols, most[2])
+	return w
+}
