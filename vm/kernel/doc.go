@@ -12,6 +12,10 @@
 // each says why it does not take a body. A region that no row takes is run operator
 // by operator.
 //
+// What may run a body is a Candidate: a row, in one of the ways that it knows. All of
+// a body's candidates give the same bits, and each has an estimate. The least one
+// runs the body, unless Options.Choose names another, as one that was measured does.
+//
 // Rows live in files of their own (row_*.go), which translate bodies to what the
 // packages below compute: products (gemm), functions of elements (vec, strip),
 // attention (attn), convolutions (conv), and moves of data (move). Those know
