@@ -692,6 +692,22 @@ func (g *Graph) Cast(x Operand, dtype DType) *Value {
 	return first(r)
 }
 
+// DequantizeLinear is the operator dequantize_linear: (q - zero) * scale for q of i8, u8 or i32: the exact difference is rounded to the dtype of scale, and so is the product.
+//
+//	dequantize_linear(q, scale, zero=None)
+func (g *Graph) DequantizeLinear(q Operand, scale Operand, zero Operand) *Value {
+	r := g.add(ir.Lookup("dequantize_linear"), []Operand{q, scale, zero}, nil)
+	return first(r)
+}
+
+// QuantizeLinear is the operator quantize_linear: round(x / scale) + zero, held within the dtype: the quotient is rounded to the dtype of x, then to the nearest whole number, half to even; NaN gives zero, an infinity the end of the range.
+//
+//	quantize_linear(x, scale, zero=None, dtype=None)
+func (g *Graph) QuantizeLinear(x Operand, scale Operand, zero Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("quantize_linear"), []Operand{x, scale, zero}, attrs)
+	return first(r)
+}
+
 // Where is the operator where: a where the bool c is true, else b, bit for bit; all three broadcast.
 //
 //	where(c, a, b)
@@ -726,17 +742,17 @@ func (g *Graph) Einsum(xs []Operand, spec string) *Value {
 
 // Linear is the operator linear: x @ transpose(w) + b, with w: [out, in] as PyTorch keeps it; the product is rounded before b is added.
 //
-//	linear(x, w, b=None)
-func (g *Graph) Linear(x Operand, w Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("linear"), []Operand{x, w, b}, nil)
+//	linear(x, w, b=None, dtype=None)
+func (g *Graph) Linear(x Operand, w Operand, b Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("linear"), []Operand{x, w, b}, attrs)
 	return first(r)
 }
 
 // MatMul is the operator matmul: product of matrices; leading axes broadcast, and a vector is a row on the left, a column on the right.
 //
-//	matmul(a, b)
-func (g *Graph) MatMul(a Operand, b Operand) *Value {
-	r := g.add(ir.Lookup("matmul"), []Operand{a, b}, nil)
+//	matmul(a, b, dtype=None)
+func (g *Graph) MatMul(a Operand, b Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("matmul"), []Operand{a, b}, attrs)
 	return first(r)
 }
 
@@ -1334,7 +1350,7 @@ func Descending(v bool) Attr { return Attr{"descending", ir.BoolLit(v)} }
 // Dilation sets the attribute dilation: the distance of two elements of the window, one number or one for each axis.
 func Dilation(v ...int) Attr { return Attr{"dilation", intsLit(v)} }
 
-// WithDType sets the attribute dtype: the result's dtype.
+// WithDType sets the attribute dtype: the dtype of the result, i8 or u8; absent: that of zero, else u8.
 func WithDType(v DType) Attr { return Attr{"dtype", ir.DTypeLit(v)} }
 
 // End sets the attribute end: the last axis to join.

@@ -30,6 +30,8 @@ type Rule struct {
 //
 //	product(x, w)    matmul(x, w), linear(x, w)
 //	biased(x, w, c)  bias_add(matmul(x, w), c), bias_add(linear(x, w), c), linear(x, w, c)
+//
+// Their sums have any dtype; those of two products of a pattern have the same.
 func cube(name, doc, text string, also ...string) *Rule {
 	return &Rule{Rule: own(name, doc, text, also), Unit: ir.Cube}
 }
@@ -77,9 +79,9 @@ var (
 
 // writings lists how products are written; a pattern takes one way throughout.
 var writings = [][]form{
-	{{productWord, "matmul($1, $2)"}, {biasedWord, "bias_add(matmul($1, $2), $3)"}},
-	{{productWord, "linear($1, $2)"}, {biasedWord, "linear($1, $2, $3)"}},
-	{{productWord, "linear($1, $2)"}, {biasedWord, "bias_add(linear($1, $2), $3)"}},
+	{{productWord, "matmul($1, $2, dtype=sums)"}, {biasedWord, "bias_add(matmul($1, $2, dtype=sums), $3)"}},
+	{{productWord, "linear($1, $2, dtype=sums)"}, {biasedWord, "linear($1, $2, $3, dtype=sums)"}},
+	{{productWord, "linear($1, $2, dtype=sums)"}, {biasedWord, "bias_add(linear($1, $2, dtype=sums), $3)"}},
 }
 
 // written lists the forms of a pattern with its words replaced, each once.

@@ -50,7 +50,7 @@ func mergeHeads(text string) string {
 
 var (
 	// The scores: a factor on the queries, on the keys or on the product.
-	scores = `div?(mul?(cast?(matmul(mul?(` + splitHeads(`q`) + `, f_q), mul?(` + sharedHeads(`k`) + `, f_k)), dtype=early), f), g)`
+	scores = `div?(mul?(cast?(matmul(mul?(` + splitHeads(`q`) + `, f_q), mul?(` + sharedHeads(`k`) + `, f_k), dtype=sums), dtype=early), f), g)`
 
 	attentions = []string{
 		mergeHeads(`attention(` + splitHeads(`q`) + `, ` + splitHeads(`k`) + `, ` + splitHeads(`v`) + `, mask?, scale=s, causal=c)`),
@@ -72,7 +72,7 @@ var (
 // weighted is the sum of values by the softmax of scores, which may be taken in
 // another dtype.
 func weighted(scores string) string {
-	return mergeHeads(`matmul(cast?(softmax(cast?(` + scores + `, dtype=wide), axis=-1), dtype=narrow), ` + sharedHeads(`v`) + `)`)
+	return mergeHeads(`matmul(cast?(softmax(cast?(` + scores + `, dtype=wide), axis=-1), dtype=narrow), ` + sharedHeads(`v`) + `, dtype=mixed)`)
 }
 
 // turned writes x for A, and for B its second half, negated, before the first.

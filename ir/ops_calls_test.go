@@ -98,7 +98,7 @@ func TestProductsKeepToBudget(t *testing.T) {
 		in     []*tensor.T
 	}{
 		{Einsum, []Lit{StrLit("ij,jk->ik")}, &Budget{Bytes: 8*(30000+30000+900) - 1}, []*tensor.T{x, x.Reshape(1000, 30)}},
-		{MatMul, nil, &Budget{Stop: third}, []*tensor.T{x, x.Reshape(1000, 30)}},
+		{MatMul, MatMul.Defaults(), &Budget{Stop: third}, []*tensor.T{x, x.Reshape(1000, 30)}},
 		{Attention, Attention.Defaults(), &Budget{Stop: third}, []*tensor.T{heads, heads, heads}},
 	} {
 		c := &Call{Op: test.op, Attrs: test.attrs, Budget: test.budget}

@@ -2,15 +2,16 @@ package ir
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
 )
 
 // Products: sums of products are accumulated in float64 and rounded once;
-// those of integers wrap in their dtype.
+// those of integers wrap in the dtype of the result.
 var (
 	MatMul = row(Op{
-		Name: "matmul", Group: "product", Args: pair, Over: Numbers, Class: Contract, Unit: Cube,
+		Name: "matmul", Group: "product", Args: pair, Attrs: sumsAttr, Over: Numbers, Class: Contract, Unit: Cube,
 		Doc:    "product of matrices; leading axes broadcast, and a vector is a row on the left, a column on the right",
 		Infer:  inferMatMul,
 		Eval:   evalMatMul,
@@ -18,7 +19,7 @@ var (
 		Sample: sampleMatMul,
 	})
 	Linear = row(Op{
-		Name: "linear", Group: "product", Args: []string{"x", "w", "b?"}, Over: Numbers, Class: Contract, Unit: Cube,
+		Name: "linear", Group: "product", Args: []string{"x", "w", "b?"}, Attrs: sumsAttr, Over: Numbers, Class: Contract, Unit: Cube,
 		Doc:    "x @ transpose(w) + b, with w: [out, in] as PyTorch keeps it; the product is rounded before b is added",
 		Infer:  inferLinear,
 		Eval:   evalLinear,
@@ -49,10 +50,50 @@ var (
 	})
 )
 
+// sumsAttr is the dtype of a product where it is wider than its operands.
+var sumsAttr = []Attr{{
+	Name: "dtype", Kind: KDType,
+	Doc: "the dtype of the result, and of its sums: f32 of operands of bf16 or f16, i32 of operands of i8 or u8, which may be mixed; absent: that of the operands",
+}}
+
+// wider lists, by the dtype of a product, operands that are narrower.
+var wider = map[tensor.DType][]tensor.DType{
+	tensor.F32: {tensor.BF16, tensor.F16},
+	tensor.I32: {tensor.I8, tensor.U8},
+}
+
+// productDType is the dtype of a product, whose first two arguments are the
+// operands; a third one is added to it.
+func productDType(c *Call) (tensor.DType, error) {
+	l := c.Attr("dtype")
+	if l.IsNone() {
+		return c.In[0].DType, sameDType(c)
+	}
+	for i := range 2 {
+		if err := checkOver(c, i); err != nil {
+			return 0, err
+		}
+	}
+	a, b, to := c.In[0].DType, c.In[1].DType, l.DType
+	if !(a == b && a == to) && !(widens(a, to) && widens(b, to) && (a == b || to.IsInt())) {
+		return 0, Errorf("dtype-mismatch", "%s by %s gives no %s", a, b, to).
+			Label(0, "%s", c.In[0]).Label(1, "%s", c.In[1]).
+			Note("the dtype of a product is that of its operands, f32 of two of bf16 or of f16, or i32 of i8 and u8")
+	}
+	if c.has(2) && c.In[2].DType != to {
+		return 0, Errorf("dtype-mismatch", "the product is %s, but %s is added to it", to, c.In[2].DType).
+			Label(2, "%s", c.In[2]).Note("there is no implicit conversion between dtypes")
+	}
+	return to, nil
+}
+
+func widens(from, to tensor.DType) bool { return slices.Contains(wider[to], from) }
+
 const matMulRule = "matmul(a: [..., M, K], b: [..., K, N]) -> [..., M, N]"
 
 func inferMatMul(c *Call) ([]Type, error) {
-	if err := sameDType(c); err != nil {
+	d, err := productDType(c)
+	if err != nil {
 		return nil, err
 	}
 	a, b := c.In[0].Shape, c.In[1].Shape
@@ -79,7 +120,7 @@ func inferMatMul(c *Call) ([]Type, error) {
 	if len(b) > 1 {
 		batch = append(batch, right[len(right)-1])
 	}
-	return []Type{{c.In[0].DType, batch}}, nil
+	return []Type{{d, batch}}, nil
 }
 
 // matrixShapes makes a row of a vector on the left and a column of one on the
@@ -122,7 +163,8 @@ func costMatMul(c *Call) Cost {
 const linearRule = "linear(x: [..., in], w: [out, in], b: [out]) -> [..., out]"
 
 func inferLinear(c *Call) ([]Type, error) {
-	if err := sameDType(c); err != nil {
+	d, err := productDType(c)
+	if err != nil {
 		return nil, err
 	}
 	x, w := c.In[0], c.In[1]
@@ -147,7 +189,7 @@ func inferLinear(c *Call) ([]Type, error) {
 	}
 	shape := append([]Dim{}, x.Shape...)
 	shape[len(shape)-1] = w.Shape[0]
-	return []Type{{x.DType, shape}}, nil
+	return []Type{{d, shape}}, nil
 }
 
 func evalLinear(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -236,9 +278,28 @@ func evalOuter(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	return out, multiply(c, out[0], reshaped(c, in[0], in[0].Len(), 1), reshaped(c, in[1], 1, in[1].Len()))
 }
 
+// operands draws the dtypes of two operands and of their product, which an
+// attribute may say.
+func (s *sampler) operands() (a, b, sum tensor.DType, attrs []Lit) {
+	a = s.dtype(Numbers)
+	if !s.chance(3) {
+		return a, a, a, []Lit{None}
+	}
+	switch s.IntN(4) {
+	case 0:
+		return a, a, a, []Lit{DTypeLit(a)}
+	case 1, 2:
+		a = wider[tensor.F32][s.IntN(2)]
+		return a, a, tensor.F32, []Lit{DTypeLit(tensor.F32)}
+	}
+	bytes := wider[tensor.I32]
+	return bytes[s.IntN(2)], bytes[s.IntN(2)], tensor.I32, []Lit{DTypeLit(tensor.I32)}
+}
+
 func sampleMatMul(r *rand.Rand) Call {
 	s := &sampler{r}
-	d, batch := s.dtype(Numbers), s.shape(0, 2)
+	left, right, _, attrs := s.operands()
+	batch := s.shape(0, 2)
 	m, k, n := s.size(), s.size(), s.size()
 	a := append(s.part(batch), m, k)
 	b := append(s.part(batch), k, n)
@@ -248,15 +309,16 @@ func sampleMatMul(r *rand.Rand) Call {
 	if s.chance(6) {
 		b = []int{k}
 	}
-	return Call{In: []Type{T(d, Dims(a...)...), T(d, Dims(b...)...)}}
+	return Call{In: []Type{T(left, Dims(a...)...), T(right, Dims(b...)...)}, Attrs: attrs}
 }
 
 func sampleLinear(r *rand.Rand) Call {
 	s := &sampler{r}
-	d, x, n := s.dtype(Numbers), s.shape(1, 3), s.size()
-	c := Call{In: []Type{T(d, Dims(x...)...), T(d, Dims(n, x[len(x)-1])...), {}}}
+	left, right, sum, attrs := s.operands()
+	x, n := s.shape(1, 3), s.size()
+	c := Call{In: []Type{T(left, Dims(x...)...), T(right, Dims(n, x[len(x)-1])...), {}}, Attrs: attrs}
 	if s.chance(2) {
-		c.In[2] = T(d, Dims(n)...)
+		c.In[2] = T(sum, Dims(n)...)
 	}
 	return c
 }

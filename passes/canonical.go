@@ -40,10 +40,10 @@ import (
 var canonicalRules = sync.OnceValue(func() []*rewrite.Rule {
 	return []*rewrite.Rule{
 		guarded(built("bias-add", "a vector that is added along the last axis of a product is its bias", addBias,
-			"add(matmul(a, b), c)", "add(linear(a, b, d?), c)",
+			"add(matmul(a, b, dtype=t), c)", "add(linear(a, b, d?, dtype=t), c)",
 			"add(conv(a, b, d?, stride=s, pad=p, dilation=l, groups=g, auto_pad=o), c)"), isBias),
 		closed(rewrite.Own("join-bias", "a bias after linear goes inside",
-			`bias_add(linear(x, w), c)  =>  linear(x, w, c)`)),
+			`bias_add(linear(x, w, dtype=d), c)  =>  linear(x, w, c, dtype=d)`)),
 		guarded(anyOf("turn-constants", "a constant stands on the right of what commutes, and of a comparison", sided(), turned), constantLeft),
 		rewrite.Own("make-square", "what is multiplied by itself is squared",
 			`mul(x, x)  =>  square(x)`).Or(`pow(x, 2)`),

@@ -34,7 +34,7 @@ var decomposeRules = sync.OnceValue(func() []*rewrite.Rule {
 		takenApart(layerNormParts, "decompose-layernorm", "mean, variance and root", "layernorm(x, w?, b?, axis=a, eps=e)"),
 		takenApart(rmsNormParts, "decompose-rmsnorm", "mean square and root", "rmsnorm(x, w?, eps=e)"),
 		takenApart(ropeParts, "decompose-rope", "halves, or neighbours, turned by angles", "rope(x, c, s, interleaved=i)"),
-		built("decompose-linear", "a product with a transposed matrix, and a bias", linearParts, "linear(x, w, b?)"),
+		built("decompose-linear", "a product with a transposed matrix, and a bias", linearParts, "linear(x, w, b?, dtype=d)"),
 		freely(takenApart(attentionParts, "decompose-attention", "scores, mask, softmax and the weighted sum", "attention(q, k, v, mask?, scale=s, causal=c)"),
 			noOverflow+", and no value is infinite: one that meets a weight which is rounded to 0 makes NaN"),
 	}
@@ -133,7 +133,7 @@ func inPlaceOf(b *rewrite.Builder, m *rewrite.Match, w *ir.Value, axes []int) *i
 
 // linearParts: the product is rounded before the bias is added, as in linear.
 func linearParts(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
-	product := b.Op("matmul", m.Value("x"), b.Op("transpose", m.Value("w")))
+	product := b.With(ir.MatMul, []*ir.Value{m.Value("x"), b.Op("transpose", m.Value("w"))}, m.Root.Attrs)
 	if bias := m.Value("b"); bias != nil {
 		return b.Call(ir.BiasAdd, []*ir.Value{product, bias})
 	}

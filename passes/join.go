@@ -61,6 +61,7 @@ type sideKey struct {
 	biased bool
 	apart  bool // the bias is one of bias_add
 	annots string
+	dtype  tensor.DType // that the products say; 0: none
 }
 
 type joiner struct {
@@ -90,7 +91,7 @@ func (j *joiner) add(v *ir.Value) {
 	if !j.moved(s.out) {
 		return
 	}
-	k := sideKey{v.Args[0], v.Op, s.bias != nil, s.out != v, annotsText(v)}
+	k := sideKey{v.Args[0], v.Op, s.bias != nil, s.out != v, annotsText(v), attrOf(v, "dtype").DType}
 	if j.groups[k] == nil {
 		j.order = append(j.order, k)
 	}
@@ -213,7 +214,7 @@ func product(f *ir.Func, s *side, weight, bias *ir.Value) *ir.Value {
 	if bias != nil && !apart {
 		args = append(args, bias)
 	}
-	whole := addTo(f, s.product.Op, args, nil)
+	whole := addTo(f, s.product.Op, args, s.product.Attrs)
 	if whole != nil && apart {
 		whole = addTo(f, ir.BiasAdd, []*ir.Value{whole, bias}, nil)
 	}

@@ -51,7 +51,7 @@ func foldBatch(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	if left == m.Root.Args[0] && right == m.Root.Args[1] {
 		return nil
 	}
-	return b.Op("matmul", left, right)
+	return b.With(ir.MatMul, []*ir.Value{left, right}, m.Root.Attrs)
 }
 
 // unrepeated is a side of a product without an expand of its batch axes.

@@ -33,14 +33,14 @@ var transposeRules = sync.OnceValue(func() []*rewrite.Rule {
 			`transpose(transpose(x, p), q)  =>  transpose(x, compose(p, q))`),
 		{
 			Name: "matmul-to-linear", Doc: "a product with a transposed matrix reads it by rows", Safe: true,
-			Match: rewrite.Must("matmul(x, transpose(w, p))"), When: turnsMatrix,
+			Match: rewrite.Must("matmul(x, transpose(w, p), dtype=d)"), When: turnsMatrix,
 			Build: func(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
-				return b.Op("linear", m.Value("x"), m.Value("w"))
+				return b.With(ir.Linear, []*ir.Value{m.Value("x"), m.Value("w")}, m.Root.Attrs)
 			},
 		},
 		{
 			Name: "linear-to-matmul", Doc: "a product that reads a transposed matrix by rows reads it by columns", Safe: true,
-			Match: rewrite.Must("linear(x, transpose(w, p), c?)"), When: turnsMatrix,
+			Match: rewrite.Must("linear(x, transpose(w, p), c?, dtype=d)"), When: turnsMatrix,
 			Build: linearToMatmul,
 		},
 		anyOf("swap-product", "a product of transposed matrices is the transposed product of these the other way round", []string{"matmul", "transpose"}, swapProduct),
@@ -66,7 +66,7 @@ func swapsLast(v *ir.Value) bool {
 
 // linearToMatmul keeps the bias, which linear too adds to the rounded product.
 func linearToMatmul(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
-	product := b.Op("matmul", m.Value("x"), m.Value("w"))
+	product := b.With(ir.MatMul, []*ir.Value{m.Value("x"), m.Value("w")}, m.Root.Attrs)
 	c := m.Value("c")
 	if c == nil || product == nil {
 		return product
@@ -88,7 +88,7 @@ func swapProduct(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	if !swapsLast(left) || !m.Alike(product, left) {
 		return nil
 	}
-	return b.Op("matmul", product.Args[1], left.Args[0])
+	return b.With(ir.MatMul, []*ir.Value{product.Args[1], left.Args[0]}, product.Attrs)
 }
 
 // swapBatches asks that both transposes die, and that the one that is made moves
@@ -105,7 +105,7 @@ func swapBatches(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	if !ir.LessEq(m.Root.Type.Elements(), moved) && !pays(m, m.Root, perm) {
 		return nil
 	}
-	return transposed(b, b.Op("matmul", right.Args[0], left.Args[0]), perm)
+	return transposed(b, b.With(ir.MatMul, []*ir.Value{right.Args[0], left.Args[0]}, m.Root.Attrs), perm)
 }
 
 // dies reports whether nobody but the root reads v.

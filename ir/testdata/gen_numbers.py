@@ -536,6 +536,57 @@ for d in FLOATS:
     y = np.stack([a * cos.v - b * sin.v, b * cos.v + a * sin.v], axis=-1).reshape(x.v.shape)
     case("rope", [x, cos, sin], T(d, y), cancel, interleaved=1)
 
+
+# Products whose sums are wider than their operands; what they draw stands behind all else, so that
+# the lines before stay as they are.
+for d in ["bf16", "f16"]:
+    for p, q in [((3, 4), (4, 5)), ((2, 3, 300), (300, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (4,)), ((3, 0), (0, 2))]:
+        a, b = positive(d, *p), positive(d, *q)
+        case("matmul", [a, b], T("f32", np.matmul(a.v, b.v) if 0 not in p else np.zeros((3, 2))), dtype="f32")
+    x, w, b = positive(d, 2, 3, 4), positive(d, 5, 4), positive("f32", 5)
+    xw = T("f32", np.matmul(x.v, w.v.T))
+    case("linear", [x, w], xw, dtype="f32")
+    case("linear", [x, w, b], T("f32", xw.v + b.v), dtype="f32")
+for d, e in [("i8", "i8"), ("u8", "u8"), ("u8", "i8"), ("i8", "u8")]:
+    for p, q in [((3, 4), (4, 5)), ((2, 3, 300), (300, 5)), ((4,), (4,)), ((3, 0), (0, 2))]:
+        a, b = draw(d, *p), draw(e, *q)
+        case("matmul", [a, b], T("i32", np.matmul(a.bits.astype(np.int64), b.bits.astype(np.int64))), dtype="i32")
+    x, w, b = draw(d, 2, 3, 4), draw(e, 5, 4), T("i32", [2**31 - 1, -2**31, 5, 0, -7])  # some wrap
+    case("linear", [x, w, b], T("i32", (x.bits.astype(np.int64) @ w.bits.astype(np.int64).T + b.bits).astype(object)), dtype="i32")
+
+
+# Quantizing: the quotient is rounded to the dtype of x first.
+def quantize(x, scale, zero, to):
+    y = T(x.d, x.v / scale.v).v
+    lo, hi = (-128, 127) if to == "i8" else (0, 255)
+    y = np.where(np.isnan(y), 0, np.rint(y)) + (zero.v.astype(L) if zero else 0)
+    return T(to, np.clip(y, lo, hi).astype(np.int64))
+
+
+def dequantize(q, scale, zero):
+    whole = q.bits.astype(np.int64) - (zero.bits.astype(np.int64) if zero else 0)
+    return T(scale.d, T(scale.d, whole).v * scale.v)
+
+
+for d in FLOATS:
+    x = T(d, np.concatenate([rng.normal(0, 40, 20), [0.5, 1.5, 2.5, -0.5, -1.5, 127.5, 128.5, -128.5, 254.5, 255.5, np.inf, -np.inf, np.nan, 0.0, -0.0, 1e4]]).reshape(4, 9))
+    for to in ["i8", "u8"]:
+        for shape in [(), (4, 1), (9,), (4, 9)]:
+            scale, zero = T(d, np.exp2(rng.uniform(-2, 2, shape))), draw(to, *shape)
+            case("quantize_linear", [x, scale], quantize(x, scale, None, to), dtype=to)
+            case("quantize_linear", [x, scale, zero], quantize(x, scale, zero, to))
+        one = T(d, 1.0)
+        case("quantize_linear", [x, one], quantize(x, one, None, to), dtype=to)
+        case("quantize_linear", [x, T(d, 0.0)], quantize(x, T(d, 0.0), None, to), dtype=to)
+    case("quantize_linear", [x, T(d, 0.75)], quantize(x, T(d, 0.75), None, "u8"))
+    for q in ["i8", "u8", "i32"]:
+        y = draw(q, 4, 9) if q != "i32" else T(q, rng.integers(-2**31, 2**31, (4, 9)))
+        for shape in [(), (4, 1), (9,)]:
+            scale = T(d, np.exp2(rng.uniform(-6, 2, shape)))
+            case("dequantize_linear", [y, scale], dequantize(y, scale, None))
+            zero = draw(q, *shape)
+            case("dequantize_linear", [y, scale, zero], dequantize(y, scale, zero))
+
 with open("numbers.jsonl", "w") as f:
     for line in lines:
         f.write(json.dumps(line, separators=(",", ":")) + "\n")

@@ -58,6 +58,9 @@ var opCases = slices.Concat(
 		{"cast", "dtype=bool", million, "bool[1024,1024]"},
 		{"cast", "dtype=f32", "bool[1024,1024]", million},
 		{"cast", "dtype=f64", million, "f64[1024,1024]"},
+		{"quantize_linear", "dtype=i8", million + " f32[1024,1]", "i8[1024,1024]"},
+		{"quantize_linear", "", million + " f32 u8", "u8[1024,1024]"},
+		{"dequantize_linear", "", "i8[1024,1024] f32[1024]", million},
 
 		{"matmul", "", "f32[256,256] f32[256,256]", "f32[256,256]"},
 		{"linear", "", "f32[256,256] f32[256,256]", "f32[256,256]"},

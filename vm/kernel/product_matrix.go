@@ -65,8 +65,10 @@ func (p *product) at(i int) (a, b int) {
 func productOf(b *Body, op int, d tensor.DType, level isa.Level) (p *product, why string) {
 	o := &b.Ops[op]
 	c := o.Call
-	if have := c.Out[0].DType; have != d {
-		return nil, have.String() + " operands"
+	for _, t := range c.In[:2] {
+		if t.DType != d {
+			return nil, t.DType.String() + " operands"
+		}
 	}
 	left, ok := lieOf(b, o.Args[0])
 	if !ok {
