@@ -66,6 +66,9 @@ func load(src Source, opts Options) (*compilation, error) {
 	if err == nil {
 		err = c.opts.CheckKernels()
 	}
+	if err == nil {
+		err = c.opts.CheckPacking()
+	}
 	if err == nil && t.file != nil {
 		c.replanned, err = c.opts.replan(t.file)
 		err = inFile(t.name, err)

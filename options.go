@@ -64,6 +64,9 @@ type Options struct {
 	Kernels Kernels
 	ISA     string
 
+	// Pack says for which processors Save packs weights; empty: for none.
+	Pack Packing
+
 	// Threads is how many processors a run may use: the caller's goroutine and so
 	// many less one workers, which all runs of the program share; 0, and what is more
 	// than that, stands for GOMAXPROCS, which respects the limits of a container.

@@ -37,6 +37,7 @@ type planCache struct {
 	once    sync.Once
 	kernels kernel.Options  // of all machines, which share packed weights
 	seldom  func(*tensor.T) // is told of weights that have been packed; may be nil
+	packed  *bytecode.File  // that may hold packed weights; may be nil
 
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
@@ -285,6 +286,9 @@ func (p *Program) kernels() *kernel.Options {
 	p.plans.once.Do(func() {
 		p.plans.kernels = p.opts.kernelOptions()
 		p.plans.kernels.Packs.Release = p.plans.seldom
+		if p.plans.packed != nil {
+			addPacks(p.plans.kernels.Packs, p.plans.packed)
+		}
 	})
 	return &p.plans.kernels
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // Save writes the program as a compiled file (.npuc): the optimised graph, its
-// weights, and for a graph without symbolic dimensions its bytecode. File (or
-// npu run) loads it without the language, and uses the weights in place. The
-// file appears under its name when it is whole.
+// weights, packed too if Options.Pack says so, and for a graph without symbolic
+// dimensions its bytecode. File (or npu run) loads it without the language, and uses
+// the weights in place. The file appears under its name when it is whole.
 func (p *Program) Save(path string) error {
 	f, err := p.file()
 	if err != nil {
@@ -54,12 +54,13 @@ func (p *Program) file() (*bytecode.File, error) {
 		}
 		f.Weights = append(f.Weights, bytecode.NewWeight(defaultPrefix+v.Name, t))
 	}
-	if len(symbols(p.fn)) > 0 {
-		return f, nil
+	if len(symbols(p.fn)) == 0 {
+		var err error
+		if f.Program, err = p.code(ir.Env{}); err != nil {
+			return nil, err
+		}
 	}
-	code, err := p.code(ir.Env{})
-	f.Program = code
-	return f, err
+	return f, p.pack(f)
 }
 
 // defaultPrefix marks, among the tensors of a compiled file, the defaults of

@@ -79,6 +79,7 @@ func (p *Program) bindWeights(c *compilation, f *ir.Func) error {
 	}
 	if c.text.file != nil {
 		p.plans.seldom = c.text.file.Release
+		p.plans.packed = c.text.file
 	}
 	renames := make([]weights.Rename, len(c.opts.Rename))
 	for i, r := range c.opts.Rename {

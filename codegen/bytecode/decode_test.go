@@ -156,6 +156,7 @@ func FuzzDecode(f *testing.F) {
 
 func FuzzFile(f *testing.F) {
 	f.Add(encodeFile(f, sample(f)))
+	f.Add(encodeFile(f, packedSample(f)))
 	f.Add(encodeFile(f, &bytecode.File{}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := bytecode.Read(mend(data))
@@ -184,6 +185,22 @@ func sample(t testing.TB) *bytecode.File {
 			bytecode.NewWeight("b", tensor.FromSlice([]int{2, 2}, []int64{1, -2, 3, 4})),
 		},
 	}
+}
+
+// packedSample is sample with weights in further layouts.
+func packedSample(t testing.TB) *bytecode.File {
+	f := sample(t)
+	last := len(f.Valued()) - 1
+	f.Packs = []bytecode.Packed{
+		{Of: last, Layout: "panels/16", Size: 64, Data: bytes.Repeat([]byte{1, 2, 3, 4}, 16)},
+		{Of: last, Layout: "panels/32", Size: 100, Make: func(dst []byte) {
+			for i := range dst {
+				dst[i] = byte(i)
+			}
+		}},
+		{Of: 0, Layout: "panels/16", Data: []byte{}},
+	}
+	return f
 }
 
 func encodeFile(t testing.TB, f *bytecode.File) []byte {

@@ -34,7 +34,9 @@
 // bytes of weights are not read when a file is opened: at 1.3 GB that would take
 // longer than all the rest by far. Their checksum is compared on demand
 // (File.Check, npu check); a flipped bit there can give a wrong number, and
-// nothing worse.
+// nothing worse. The same holds for weights in further layouts (File.Packs), whose
+// lengths alone are checked: their bytes are beside the plain ones, so that a file
+// runs on every machine.
 //
 // Bodies of regions are functions that the instruction of the region names.
 // Each is run from exactly one place, so that its buffers have fixed addresses:

@@ -28,7 +28,7 @@ type writer struct {
 }
 
 // pack makes a section of what write writes.
-func pack(write func(*writer)) [][]byte {
+func pack(write func(*writer)) []chunk {
 	w := &writer{strings: map[string]int{}, types: map[string]int{}}
 	write(w)
 	head := binary.AppendUvarint(nil, uint64(len(w.stringList)))
@@ -39,7 +39,7 @@ func pack(write func(*writer)) [][]byte {
 	for _, t := range w.typeList {
 		head = appendType(head, t)
 	}
-	return [][]byte{append(head, w.b...)}
+	return []chunk{plain(append(head, w.b...))}
 }
 
 func appendBytes(b []byte, s string) []byte {

@@ -58,10 +58,12 @@ func Read(data []byte) (*File, error) {
 }
 
 // Check reads the bytes of all weights and constants of a file that was opened,
-// and compares their checksum. All else was checked when it was opened.
+// and compares their checksums. All else was checked when it was opened.
 func (f *File) Check() error {
-	if crc32.Checksum(f.data, castagnoli) != f.dataSum {
-		return damaged(dataSection)
+	for _, s := range f.large {
+		if crc32.Checksum(s.data, castagnoli) != s.sum {
+			return damaged(s.name)
+		}
 	}
 	return nil
 }
@@ -88,15 +90,26 @@ func read(data []byte) (*File, error) {
 		}
 		at, next = end, s+1
 	}
-	if f.data == nil {
-		if err := f.readData(nil); err != nil {
-			return nil, err
-		}
+	if err := f.readAbsent(); err != nil {
+		return nil, err
 	}
 	if size := int64(len(data)); size > padded(at, fileAlign) || !allZero(data[min(at, size):]) {
 		return nil, badFile("the file has %d bytes after its last section", size-at)
 	}
 	return f, nil
+}
+
+// readAbsent reads large sections that are not there: they must have nothing to hold.
+func (f *File) readAbsent() error {
+	for _, s := range sections {
+		there := slices.ContainsFunc(f.large, func(c checked) bool { return c.name == s.name })
+		if isLarge(s.name) && !there {
+			if err := s.read(f, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // readHead returns the table of sections, and where it ends.
@@ -148,8 +161,8 @@ func (f *File) find(data, row []byte, at int64, next int) (s int, body []byte, e
 		return 0, nil, 0, badFile("there is something before section %q", name)
 	}
 	body = data[offset : offset+length : offset+length]
-	if name == dataSection {
-		f.data, f.dataSum = body, sum
+	if isLarge(name) {
+		f.large = append(f.large, checked{name, body, sum})
 	} else if crc32.Checksum(body, castagnoli) != sum {
 		return 0, nil, 0, damaged(name)
 	}

@@ -111,7 +111,7 @@ func TestFileErrors(t *testing.T) {
 		{"other format", "no compiled program", []byte("\x89PNG and then some more bytes")},
 		{"version", "version 7", change(func(b []byte) { b[8] = 7 })},
 		{"section unknown", `a section "nova", which this program does not know`, change(func(b []byte) { copy(b[16:], "nova") })},
-		{"too many sections", "names 11 sections", change(func(b []byte) { b[12] = 11 })},
+		{"too many sections", "names 13 sections", change(func(b []byte) { b[12] = 13 })},
 		{"section moved", "begins at byte", change(func(b []byte) { b[24]++ })},
 		{"section beyond the end", "cut off in section", change(func(b []byte) { b[16+8+8+6] = 1 })},
 		{"section damaged", `section "meta" is damaged`, damage(data, sectionAt(t, data, "meta"))},

@@ -2,6 +2,7 @@ package bytecode
 
 import (
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
@@ -10,7 +11,7 @@ import (
 // A section is one part of a file. Its name has at most 8 bytes.
 type section struct {
 	name string
-	make func(*File) [][]byte // in pieces, each padded to fileAlign; nil: left out
+	make func(*File) []chunk // each padded to fileAlign; nil: left out
 	read func(*File, []byte) error
 }
 
@@ -34,13 +35,15 @@ var sections = []section{
 		partRead("code", (*reader).code)},
 	{"source", part((*Program).hasSource, (*writer).source), partRead("source", (*reader).source)},
 	{"params", (*File).makeParams, (*File).readParams},
-	{"data", (*File).makeData, (*File).readData},
+	{"packs", (*File).makePacks, (*File).readPacks},
+	{dataSection, (*File).makeData, (*File).readData},
+	{packSection, (*File).makePacked, (*File).readPacked},
 }
 
 // part makes a section of the program, if there is one and it has what belongs
 // there.
-func part(has func(*Program) bool, write func(*writer, *Program)) func(*File) [][]byte {
-	return func(f *File) [][]byte {
+func part(has func(*Program) bool, write func(*writer, *Program)) func(*File) []chunk {
+	return func(f *File) []chunk {
 		if f.Program == nil || !has(f.Program) {
 			return nil
 		}
@@ -67,7 +70,7 @@ func (p *Program) hasSource() bool {
 	return false
 }
 
-func (f *File) makeMeta() [][]byte {
+func (f *File) makeMeta() []chunk {
 	if len(f.Meta) == 0 {
 		return nil
 	}
@@ -89,11 +92,11 @@ func (f *File) readMeta(b []byte) error {
 	})
 }
 
-func (f *File) makeIR() [][]byte {
+func (f *File) makeIR() []chunk {
 	if f.IR == "" {
 		return nil
 	}
-	return [][]byte{[]byte(f.IR)}
+	return []chunk{plain([]byte(f.IR))}
 }
 
 func (f *File) readIR(b []byte) error {
@@ -105,7 +108,7 @@ func (f *File) readIR(b []byte) error {
 }
 
 // makeParams writes the names and types of the file's weights.
-func (f *File) makeParams() [][]byte {
+func (f *File) makeParams() []chunk {
 	if len(f.Weights) == 0 {
 		return nil
 	}
@@ -127,9 +130,9 @@ func (f *File) readParams(b []byte) error {
 	})
 }
 
-// valued lists what has its bytes in the section of data: the program's
+// Valued lists what has its bytes in the section of data: the program's
 // constants, then the file's weights.
-func (f *File) valued() (list []*Weight) {
+func (f *File) Valued() (list []*Weight) {
 	if f.Program != nil {
 		for i := range f.Program.Weights {
 			if f.Program.Weights[i].Data != nil {
@@ -143,19 +146,19 @@ func (f *File) valued() (list []*Weight) {
 	return list
 }
 
-func (f *File) makeData() (pieces [][]byte) {
-	for _, w := range f.valued() {
+func (f *File) makeData() (chunks []chunk) {
+	for _, w := range f.Valued() {
 		if len(w.Data) > 0 {
-			pieces = append(pieces, w.Data)
+			chunks = append(chunks, plain(w.Data))
 		}
 	}
-	return pieces
+	return chunks
 }
 
 // readData finds the bytes of all that has some, without looking at them.
 func (f *File) readData(b []byte) error {
 	at := int64(0)
-	for _, w := range f.valued() {
+	for _, w := range f.Valued() {
 		n, ok := w.Type.SizeBytes()
 		if !ok {
 			return badFile("weight %q has no type", w.Name)
@@ -181,6 +184,18 @@ func aligned(d tensor.DType, data []byte) []byte {
 	if tensor.Aligned(d, data) {
 		return data
 	}
+	return copied(data)
+}
+
+// onLines returns data, or a copy where they do not begin at a line of the cache.
+func onLines(data []byte) []byte {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(data)))%fileAlign == 0 {
+		return data
+	}
+	return copied(data)
+}
+
+func copied(data []byte) []byte {
 	b := tensor.AlignedBytes(len(data))
 	copy(b, data)
 	return b

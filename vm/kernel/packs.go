@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/pages"
 )
 
@@ -15,10 +16,27 @@ type Packs struct {
 	// Release, if set, is told of constants that have been packed, since their own
 	// memory is read seldom from then on. It may be told of one several times.
 	Release func(*tensor.T)
+	// Dry notes what is asked for, and packs nothing: tasks that are prepared with it
+	// must not run. See Wanted.
+	Dry bool
 
-	mu    sync.Mutex
-	packs map[packKey]*pack
-	room  pages.Room
+	mu     sync.Mutex
+	packs  map[packKey]*pack
+	wanted []Want
+	room   pages.Room
+}
+
+// A Want is a constant that a kernel has asked for in a layout.
+type Want struct {
+	Of *tensor.T
+	At func(isa.Level) Layout // what it is at each level, also of other processors
+}
+
+// A Layout is a form in which a kernel reads a constant.
+type Layout struct {
+	Name   string              // all that it depends on besides the constant: "f32 panels/16 of 64x32 ..."
+	Floats int                 // its size, in times of four bytes; 0: the constant is read as it is
+	Pack   func(dst []float32) // writes all of them
 }
 
 // A packKey is a constant and a layout.
@@ -29,8 +47,13 @@ type packKey struct {
 }
 
 type pack struct {
-	once sync.Once
-	data any
+	once   sync.Once
+	stored []float32 // what Add has given
+	data   any
+}
+
+func keyOf(of *tensor.T, layout string) packKey {
+	return packKey{unsafe.SliceData(of.Data), len(of.Data), layout}
 }
 
 // Pack returns what pack makes of a constant, from the last time if there has been
@@ -40,7 +63,7 @@ func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
 	if p == nil {
 		return make()
 	}
-	e := p.entry(packKey{unsafe.SliceData(of.Data), len(of.Data), layout})
+	e := p.entry(keyOf(of, layout))
 	e.once.Do(func() {
 		e.data = make()
 		if p.Release != nil {
@@ -48,6 +71,52 @@ func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
 		}
 	})
 	return e.data.(T)
+}
+
+// packed is a constant in the layout of the level that o asks for: as it was added, or
+// packed now. It is nil where the constant is read as it is.
+func packed(o *Options, of *tensor.T, at func(isa.Level) Layout) []float32 {
+	p, l := o.Packs, at(o.Level)
+	if p != nil && p.Dry {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.wanted = append(p.wanted, Want{of, at})
+		return nil
+	}
+	if l.Floats == 0 {
+		return nil
+	}
+	return Pack(p, of, l.Name, func() []float32 {
+		// Who adds is not believed to know the size.
+		if have := p.storedAs(keyOf(of, l.Name)); len(have) == l.Floats {
+			return have
+		}
+		data := p.floats(l.Floats)
+		l.Pack(data)
+		return data
+	})
+}
+
+// storedAs is what Add has given, if anything.
+func (p *Packs) storedAs(k packKey) []float32 {
+	if p == nil {
+		return nil
+	}
+	return p.entry(k).stored
+}
+
+// Add gives a constant in a layout, as a file holds it. The data are used in place, and
+// must begin at a multiple of 64 bytes; data of another size than the layout has are
+// passed over. It must come before the first task is prepared.
+func (p *Packs) Add(of *tensor.T, layout string, data []float32) {
+	p.entry(keyOf(of, layout)).stored = data
+}
+
+// Wanted lists what tasks have asked for since Dry was set.
+func (p *Packs) Wanted() []Want {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wanted
 }
 
 // floats is memory for n floats of a pack; small ones share large pages.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // kinds are the formats of products whose operands are halves. Their sums are floats
@@ -105,9 +106,11 @@ func gatherRows(dst, data []uint16, a matrix, m, k int) {
 
 // packHalves packs B, a constant.
 func (p *product) packHalves(o *Options, b *tensor.T) {
-	f := p.format
-	p.packWith(o, b, f.Layout(), f.PackedLen(p.k, p.n), func(dst []float32, at int) {
-		f.PackHalves(dst, gemm.View[uint16]{Data: halvesFrom(b, at), Row: p.b.row, Col: p.b.col}, p.k, p.n)
+	p.packWith(o, b, func(level isa.Level) packer {
+		f := gemm.PackingFor(level, kinds[b.DType])
+		return packer{f.Layout(), f.PackedLen(p.k, p.n), func(dst []float32, at int) {
+			f.PackHalves(dst, gemm.View[uint16]{Data: halvesFrom(b, at), Row: p.b.row, Col: p.b.col}, p.k, p.n)
+		}}
 	})
 }
 

@@ -40,22 +40,35 @@ func (p *product) pack(o *Options, b *tensor.T) {
 		p.packHalves(o, b)
 		return
 	}
-	layout := fmt.Sprintf("f32 panels/%d", gemm.Width(o.Level))
-	p.packWith(o, b, layout, gemm.PackedLen(o.Level, p.k, p.n), func(dst []float32, at int) {
-		gemm.Pack(o.Level, dst, gemm.Matrix{Data: floats(b)[at:], Row: p.b.row, Col: p.b.col}, p.k, p.n)
+	p.packWith(o, b, func(level isa.Level) packer {
+		return packer{
+			name: fmt.Sprintf("f32 panels/%d", gemm.Width(level)),
+			size: gemm.PackedLen(level, p.k, p.n),
+			pack: func(dst []float32, at int) {
+				gemm.Pack(level, dst, gemm.Matrix{Data: floats(b)[at:], Row: p.b.row, Col: p.b.col}, p.k, p.n)
+			},
+		}
 	})
 }
 
-// packWith packs the matrices of B, each into size floats by a function that is told
-// where in b it begins.
-func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pack func(dst []float32, at int)) {
-	q := packedMatrices{level: o.Level, k: p.k, size: size, steps: make([]int, len(p.batch))}
+// A packer lays out one matrix of B.
+type packer struct {
+	name string
+	size int                         // floats
+	pack func(dst []float32, at int) // told where in B the matrix begins
+}
+
+// packWith packs the matrices of B.
+func (p *product) packWith(o *Options, b *tensor.T, of func(isa.Level) packer) {
+	q := packedMatrices{level: o.Level, k: p.k, size: of(o.Level).size, steps: make([]int, len(p.batch))}
 	count, places := 1, []int{p.b.at}
+	batch := []batchAxis{}
 	for j := len(p.batch) - 1; j >= 0; j-- {
 		x := p.batch[j]
 		if x.b == 0 {
 			continue
 		}
+		batch = append(batch, batchAxis{size: x.size, b: x.b})
 		q.steps[j] = count
 		count *= x.size
 		var all []int
@@ -66,13 +79,14 @@ func (p *product) packWith(o *Options, b *tensor.T, layout string, size int, pac
 		}
 		places = all
 	}
-	layout += fmt.Sprintf(" of %dx%d by %d,%d from %d at %v", p.k, p.n, p.b.row, p.b.col, p.b.at, p.batch)
-	q.data = Pack(o.Packs, b, layout, func() []float32 {
-		data := o.Packs.floats(count * q.size)
-		for i, at := range places {
-			pack(data[i*q.size:(i+1)*q.size], at)
-		}
-		return data
+	form := fmt.Sprintf(" v%d of %dx%d by %d,%d from %d at %v", gemm.LayoutVersion, p.k, p.n, p.b.row, p.b.col, p.b.at, batch)
+	q.data = packed(o, b, func(level isa.Level) Layout {
+		one := of(level)
+		return Layout{one.name + form, count * one.size, func(dst []float32) {
+			for i, at := range places {
+				one.pack(dst[i*one.size:(i+1)*one.size], at)
+			}
+		}}
 	})
 	p.packs = &q
 }

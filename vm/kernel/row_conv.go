@@ -1,9 +1,12 @@
 package kernel
 
 import (
+	"fmt"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/conv"
+	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/strip"
 )
@@ -111,13 +114,20 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 	}
 	d := conv.NewDense(o.Level, shape, w != nil)
 	t.convolver = d
-	if layout := d.Layout(); layout != "" {
-		t.packed = Pack(o.Packs, w, layout, func() []float32 {
-			packed := o.Packs.floats(d.Packed())
-			d.Pack(packed, tensor.Of[float32](w))
-			return packed
-		})
+	if w != nil {
+		t.packed = packed(o, w, func(level isa.Level) Layout { return filtersAt(level, shape, w) })
 	}
+}
+
+// filtersAt is how the convolver of a level takes constant filters.
+func filtersAt(level isa.Level, shape conv.Shape, w *tensor.T) Layout {
+	d := conv.FiltersOf(level, shape)
+	layout := d.Layout()
+	if layout == "" {
+		return Layout{}
+	}
+	name := fmt.Sprintf("%s v%d", layout, gemm.LayoutVersion)
+	return Layout{name, d.Packed(), func(dst []float32) { d.Pack(dst, tensor.Of[float32](w)) }}
 }
 
 // follow makes the tail, if there is one, and looks whether a result may lie in its

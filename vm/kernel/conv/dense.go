@@ -41,13 +41,22 @@ type Dense struct {
 // NewDense readies a convolution for one part. packed says that w can be packed
 // before runs, which is as Pack does it.
 func NewDense(level isa.Level, s Shape, packed bool) *Dense {
+	d := newDense(level, s, packed)
+	d.Divide(1)
+	return d
+}
+
+// FiltersOf is the convolution of a level, which this processor need not have, for
+// Layout, Packed and Pack only.
+func FiltersOf(level isa.Level, s Shape) *Dense { return newDense(level, s, true) }
+
+func newDense(level isa.Level, s Shape, packed bool) *Dense {
 	d := &Dense{Shape: s, geo: geometryOf(s.Axes), fast: of(level), level: level}
 	d.depth = s.Channels * d.geo.outerTaps * d.geo.taps()
 	d.sources = d.geo.sources()
 	d.direct = len(d.geo.outer) == 0 && d.geo.rows.inside() && d.geo.cols.inside()
 	d.sides = [2]side{sideOf(d.geo.rows), sideOf(d.geo.cols)}
 	d.turned = packed && d.turns()
-	d.Divide(1)
 	return d
 }
 

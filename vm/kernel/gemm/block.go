@@ -2,8 +2,9 @@ package gemm
 
 import "github.com/npulang/npu/vm/kernel/isa"
 
-// Width is how many columns a panel of B has at a level.
-func Width(level isa.Level) int { return at(level).width }
+// Width is how many columns a panel of B has at a level, also one that this processor
+// lacks.
+func Width(level isa.Level) int { return widths[level] }
 
 // Rows is how many rows of A the largest tile of a level has: products whose rows
 // are a multiple of it, or many, run fastest.

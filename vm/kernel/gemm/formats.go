@@ -1,8 +1,6 @@
 package gemm
 
 import (
-	"strconv"
-
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/narrow"
 )
@@ -24,7 +22,7 @@ func choose(level isa.Level, kind Kind, bf16, vnni bool) *Format {
 		f = indirect(level)[kind]
 	}
 	f.level, f.kind = level, kind
-	f.name += "/" + strconv.Itoa(f.set.width)
+	f.name = layoutName(f.name, f.set.width)
 	return f
 }
 

@@ -24,8 +24,11 @@ func PackedPanels(level isa.Level, data []float32, k int) Panels {
 // rows one behind the other; the columns that the last panel has too many are zero.
 // dst has PackedLen floats. Panels can be packed by themselves, and at the same
 // time, by calls with the columns and the part of dst that belong to them.
+//
+// The level may be one that this processor lacks: what is packed for other machines is
+// the same, byte by byte.
 func Pack(level isa.Level, dst []float32, b Matrix, k, n int) {
-	set := at(level)
+	set := packing(level)
 	w := set.width
 	for ; n > 0; n -= w {
 		panel := dst[:k*w]

@@ -65,6 +65,16 @@ func Parse(name string) (Level, error) {
 	return 0, fmt.Errorf("there is no instruction set %q; this processor has %v", name, Levels())
 }
 
+// Named finds a level by its name, also one that this processor does not have.
+func Named(name string) (l Level, ok bool) {
+	for l, row := range rows {
+		if row.name == name {
+			return Level(l), true
+		}
+	}
+	return 0, false
+}
+
 var best = func() Level {
 	list := Levels()
 	return list[len(list)-1]

@@ -1,0 +1,54 @@
+package gemm
+
+import (
+	"strconv"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
+
+// LayoutVersion is the version of all layouts of packed matrices: a part of their
+// names where they are kept in files. It rises whenever Pack, or the PackX of a
+// Format, writes something else for the same matrix under the same name.
+const LayoutVersion = 1
+
+// widths says how many columns the panels of each level have.
+var widths = [isa.NEON + 1]int{isa.Portable: 4, isa.AVX2: 16, isa.AVX512: 32, isa.NEON: 16}
+
+// packing is what Pack needs of a level's kernels.
+func packing(level isa.Level) *kernels {
+	if isa.Has(level) {
+		return at(level)
+	}
+	return &kernels{width: widths[level], turn: at(isa.Best()).turn}
+}
+
+// layouts says how the formats of each level pack, those of processors with all
+// extensions.
+var layouts = [isa.NEON + 1][kinds]struct {
+	name        string
+	width, deep int
+}{
+	isa.Portable: {BF16: {"bf16", 4, 1}, F16: {"f16", 4, 1}, Int8: {"int8 pairs", 8, 2}},
+	isa.AVX2:     {BF16: {"bf16", 16, 1}, F16: {"f16", 16, 1}, Int8: {"int8 pairs", 16, 2}},
+	isa.AVX512:   {BF16: {"bf16 pairs", 32, 2}, F16: {"f16", 32, 1}, Int8: {"int8 quads", 32, 4}},
+	isa.NEON:     {BF16: {"bf16", 16, 1}, F16: {"f16", 16, 1}, Int8: {"int8 pairs", 8, 2}},
+}
+
+// PackingFor is a format for packing only: FormatOf(level, kind) if this processor has
+// the level, else the one of a processor that has it with all of its extensions.
+func PackingFor(level isa.Level, kind Kind) *Format {
+	if isa.Has(level) {
+		return FormatOf(level, kind)
+	}
+	return foreign(level, kind)
+}
+
+func foreign(level isa.Level, kind Kind) *Format {
+	l := layouts[level][kind]
+	return &Format{
+		name: layoutName(l.name, l.width), level: level, kind: kind, deep: l.deep,
+		set: &kernels{width: l.width},
+	}
+}
+
+func layoutName(of string, width int) string { return of + "/" + strconv.Itoa(width) }
