@@ -75,7 +75,7 @@ func BenchmarkPlanBinding(b *testing.B) {
 		})
 		b.Run(name+"load", func(b *testing.B) {
 			for b.Loop() {
-				vm.Load(code, p.weight, vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(0), Calls: calls})
+				vm.Load(code, p.weight, vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(0), Calls: calls, Kernels: p.kernels()})
 			}
 		})
 		b.Run(name+"all", func(b *testing.B) {

@@ -45,12 +45,18 @@ type binder struct {
 	key   []byte
 }
 
-// step makes an instruction ready.
-func (b *binder) step(in *bytecode.Instr) (st step, err error) {
+// step makes an instruction ready. One of a body that no step runs, since a kernel
+// computes the region, has no task.
+func (b *binder) step(in *bytecode.Instr, unused bool) (st step, err error) {
 	st = step{Instr: in, out: in.Out, in: in.In}
+	if in.Op == bytecode.Exec {
+		st.call, st.in = b.calls[in.Index], present(in.In)
+	}
+	if unused {
+		return st, nil
+	}
 	switch in.Op {
 	case bytecode.Exec:
-		st.call, st.in = b.calls[in.Index], present(in.In)
 		st.task, err = b.exec(in)
 	case bytecode.Call:
 		b.region(&st)

@@ -245,14 +245,20 @@ func (m *Machine) bindCode(opts *Options) error {
 	m.kernels, m.calls = kernels, calls
 	m.check = opts.Check
 	m.code = make([][][]step, len(p.Functions))
+	unused := make([]bool, len(p.Functions)) // bodies of tasks; they come behind what runs them
 	for f := range p.Functions {
 		m.code[f] = make([][]step, len(p.Functions[f].Streams))
 		for s := range p.Functions[f].Streams {
 			code := p.Functions[f].Streams[s].Code
 			steps := make([]step, len(code))
 			for i := range code {
-				if steps[i], err = b.step(&code[i]); err != nil {
+				if steps[i], err = b.step(&code[i], unused[f]); err != nil {
 					return err
+				}
+				for _, body := range code[i].Bodies {
+					if body != bytecode.NoBody {
+						unused[body] = unused[f] || steps[i].task != nil
+					}
 				}
 				steps[i].number = m.size + i
 				steps[i].args = m.operands
