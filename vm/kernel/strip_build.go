@@ -86,10 +86,10 @@ func (g *sheetBuilder) view(o operand, acc access, e strip.Elem) {
 
 // constant is a tensor of one element as a lane.
 func (g *sheetBuilder) constant(t *tensor.T) strip.Value {
-	switch t.DType {
-	case tensor.I32:
+	switch {
+	case t.DType.IsInt():
 		return g.Int(int32(t.IntAt(0)))
-	case tensor.Bool:
+	case t.DType == tensor.Bool:
 		return g.Truth(t.BoolAt(0))
 	}
 	return g.Const(float32(t.FloatAt(0)))
@@ -196,6 +196,7 @@ const streamFrom = 32 << 20
 // elems are the types of elements that a lane holds.
 var elems = map[tensor.DType]strip.Elem{
 	tensor.F32: strip.F32, tensor.I32: strip.I32, tensor.Bool: strip.Bool, tensor.F16: strip.F16, tensor.BF16: strip.BF16,
+	tensor.I8: strip.I8, tensor.U8: strip.U8,
 }
 
 func elemOf(d tensor.DType) (strip.Elem, bool) { e, ok := elems[d]; return e, ok }

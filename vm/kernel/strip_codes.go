@@ -35,12 +35,12 @@ func loweringOf(c *ir.Call) lowering {
 		}
 	}
 	if f, ok := anyType[c.Op.Name]; ok {
-		if f.fits != nil && !f.fits(c.In[0].DType, c.Out[0].DType) {
+		if f.fits != nil && !f.fits(c) {
 			return nil
 		}
 		return f.make
 	}
-	if len(c.In) == 0 || c.In[0].Absent() {
+	if len(c.In) == 0 || c.In[0].Absent() || hasBytes(c) {
 		return nil
 	}
 	return byKind[c.In[0].DType.Kind()][c.Op.Name]
@@ -49,14 +49,17 @@ func loweringOf(c *ir.Call) lowering {
 // anyType are the operators on every type.
 var anyType = map[string]struct {
 	make lowering
-	fits func(from, to tensor.DType) bool
+	fits func(c *ir.Call) bool
 }{
 	"where":     {code(vec.Where), nil},
 	"copy":      {same, nil},
 	"transpose": {same, nil},
 	"expand":    {same, nil},
 	"cast":      {castOf, castFits},
-	"bitcast":   {same, func(from, to tensor.DType) bool { return from.Size() == 4 && to.Size() == 4 || from == to }},
+	"bitcast":   {same, bitcastFits},
+
+	"quantize_linear":   {quantizeOf, nil},
+	"dequantize_linear": {dequantizeOf, dequantizeFits},
 }
 
 // byKind are the operators on floats, int32 and bool.
@@ -184,23 +187,46 @@ func powOf(l *lowerer, a []strip.Value) strip.Value {
 	return l.Op(vec.Pow, a...)
 }
 
-// castFits leaves out integers to bfloat16, which would be rounded twice.
-func castFits(from, to tensor.DType) bool { return !(from == tensor.I32 && to == tensor.BF16) }
+// castFits leaves out integers to bfloat16, which would be rounded twice, and those to
+// bytes, which would keep what they have above.
+func castFits(c *ir.Call) bool {
+	from, to := c.In[0].DType, c.Out[0].DType
+	return !(from == tensor.I32 && to == tensor.BF16) && !(from.IsInt() && isByte(to) && from != to)
+}
+
+func bitcastFits(c *ir.Call) bool {
+	from, to := c.In[0].DType, c.Out[0].DType
+	return from.Size() == 4 && to.Size() == 4 || from == to
+}
 
 // castOf goes by way of a float or an int32; the rounding to a smaller float follows.
 func castOf(l *lowerer, a []strip.Value) strip.Value {
-	from, to := l.call.In[0].DType.Kind(), l.call.Out[0].DType.Kind()
-	if from == to {
+	from, to := l.call.In[0].DType, l.call.Out[0].DType
+	switch {
+	case from.Kind() == to.Kind() || from.IsInt() && to.IsInt():
 		return a[0]
-	}
-	if from == tensor.Signed && to == tensor.Logical {
+	case from.IsInt() && to == tensor.Bool:
 		return l.Op(vec.NotEqualInt, a[0], l.Int(0))
+	case from.IsInt():
+		return l.Op(vec.FromInt, a[0])
 	}
-	return l.Op(castCodes[from][to], a[0])
+	v := l.Op(castCodes[from.Kind()][isInt(to)], a[0])
+	if isByte(to) && from != tensor.Bool {
+		v = l.held(v, to)
+	}
+	return v
 }
 
-var castCodes = [...][5]vec.Code{
-	tensor.Float:   {tensor.Signed: vec.ToInt, tensor.Logical: vec.Truth},
-	tensor.Signed:  {tensor.Float: vec.FromInt},
-	tensor.Logical: {tensor.Float: vec.Float, tensor.Signed: vec.Int},
+// castCodes make floats, integers and bools of floats and bools: by the kind that they
+// come from, those of integers second.
+var castCodes = [...][2]vec.Code{
+	tensor.Float:   {vec.Truth, vec.ToInt},
+	tensor.Logical: {vec.Float, vec.Int},
+}
+
+func isInt(d tensor.DType) int {
+	if d.IsInt() {
+		return 1
+	}
+	return 0
 }

@@ -10,14 +10,16 @@ import (
 // An Elem is the type of the elements in memory.
 type Elem uint8
 
-// The types of elements. Inside, a half float is a float, and a Bool is a lane of
-// all ones or zeros.
+// The types of elements. Inside, a half float is a float, a byte an int32, of which
+// the lowest byte is kept, and a Bool is a lane of all ones or zeros.
 const (
 	F32 Elem = iota
 	I32
 	Bool
 	F16
 	BF16
+	I8
+	U8
 )
 
 // elems has an element's size in bytes and the codes that bring it into a lane and
@@ -31,6 +33,8 @@ var elems = [...]struct {
 	Bool: {1, vec.LoadBool, vec.SaveBool},
 	F16:  {2, vec.LoadF16, vec.SaveF16},
 	BF16: {2, vec.LoadBF16, vec.SaveBF16},
+	I8:   {1, vec.LoadI8, vec.SaveByte},
+	U8:   {1, vec.LoadU8, vec.SaveByte},
 }
 
 // Size is the size of an element in bytes.

@@ -874,5 +874,14 @@ func avx2LoadBF16()
 // avx2SaveBF16 is the code SaveBF16.
 func avx2SaveBF16()
 
+// avx2LoadI8 is the code LoadI8.
+func avx2LoadI8()
+
+// avx2LoadU8 is the code LoadU8.
+func avx2LoadU8()
+
+// avx2SaveByte is the code SaveByte.
+func avx2SaveByte()
+
 // avx2Table points at the addresses of the codes' functions, four for each code, in their order.
 func avx2Table() *uintptr

@@ -874,5 +874,14 @@ func avx512LoadBF16()
 // avx512SaveBF16 is the code SaveBF16.
 func avx512SaveBF16()
 
+// avx512LoadI8 is the code LoadI8.
+func avx512LoadI8()
+
+// avx512LoadU8 is the code LoadU8.
+func avx512LoadU8()
+
+// avx512SaveByte is the code SaveByte.
+func avx512SaveByte()
+
 // avx512Table points at the addresses of the codes' functions, four for each code, in their order.
 func avx512Table() *uintptr

@@ -20,6 +20,9 @@ const (
 	SaveF16
 	LoadBF16
 	SaveBF16
+	LoadI8 // an int32 of a byte with a sign
+	LoadU8
+	SaveByte // the lowest byte of an int32
 
 	Abs
 	Neg

@@ -253,15 +253,17 @@ func TestMoves(t *testing.T) {
 		for _, m := range []struct {
 			load, save vec.Code
 			size       int
-		}{{vec.LoadBool, vec.SaveBool, 1}, {vec.LoadF16, vec.SaveF16, 2}, {vec.LoadBF16, vec.SaveBF16, 2}, {vec.Load, vec.Save, 4}, {vec.LoadAhead, vec.Stream, 4}} {
+		}{{vec.LoadBool, vec.SaveBool, 1}, {vec.LoadF16, vec.SaveF16, 2}, {vec.LoadBF16, vec.SaveBF16, 2}, {vec.LoadI8, vec.SaveByte, 1}, {vec.LoadU8, vec.SaveByte, 1}, {vec.Load, vec.Save, 4}, {vec.LoadAhead, vec.Stream, 4}} {
 			const blocks = 3
 			in, out := vec.Aligned(blocks+1), vec.Aligned(blocks+1)
 			from := unsafe.Slice((*byte)(in[0].Pointer()), blocks*vec.Lanes*m.size)
 			to := unsafe.Slice((*byte)(out[0].Pointer()), blocks*vec.Lanes*m.size+8)
 			for i := range from {
-				switch m.size {
-				case 1:
+				switch {
+				case m.load == vec.LoadBool:
 					from[i] = byte(i * 7 / 3 & 1)
+				case m.size == 1:
+					from[i] = byte(i * 11)
 				default:
 					from[i] = byte(i*31) & 0x3f // no NaN
 				}
@@ -280,6 +282,42 @@ func TestMoves(t *testing.T) {
 			for i := len(from); i < len(to); i++ {
 				if to[i] != 0xa5 {
 					t.Fatalf("%v, %s: wrote byte %d behind", level, m.save.Name(), i-len(from))
+				}
+			}
+		}
+	}
+}
+
+// TestBytes widens bytes, and keeps the lowest byte of any integer.
+func TestBytes(t *testing.T) {
+	for _, level := range isa.Levels() {
+		wide, bytes := vec.Aligned(4), vec.Aligned(1)
+		ints := unsafe.Slice((*int32)(wide[0].Pointer()), 4*vec.Lanes)
+		narrow := unsafe.Slice((*byte)(bytes[0].Pointer()), 4*vec.Lanes)
+		through := func(load, save vec.Code, from, to unsafe.Pointer, by, size int) {
+			program := []vec.Inst{vec.NewInst(level, load, 0, 0, 0), vec.NewInst(level, save, 1, 0, 0), vec.NewInst(level, vec.End, 0, 0, 0)}
+			var s vec.State
+			vec.Run(level, &s, program, []vec.Operand{vec.Walks(from, by), vec.Walks(to, size)}, 2, 4)
+		}
+		for i := range ints {
+			ints[i] = int32(uint32(i) * 0x9e3779b1)
+		}
+		through(vec.Load, vec.SaveByte, wide[0].Pointer(), bytes[0].Pointer(), 4, 1)
+		for i, x := range ints {
+			if narrow[i] != byte(x) {
+				t.Fatalf("%v: %d is saved as %d", level, x, narrow[i])
+			}
+		}
+		for i := range narrow {
+			narrow[i] = byte(i)
+		}
+		for load, of := range map[vec.Code]func(byte) int32{
+			vec.LoadI8: func(b byte) int32 { return int32(int8(b)) }, vec.LoadU8: func(b byte) int32 { return int32(b) },
+		} {
+			through(load, vec.Save, bytes[0].Pointer(), wide[0].Pointer(), 1, 4)
+			for i, x := range ints {
+				if x != of(byte(i)) {
+					t.Fatalf("%v: %s of %d is %d", level, load.Name(), i, x)
 				}
 			}
 		}

@@ -48,6 +48,27 @@ func saveBF16(acc *Block, a, _ unsafe.Pointer) {
 	}
 }
 
+func loadI8(acc *Block, a, _ unsafe.Pointer) {
+	xs := acc.bits()
+	for i, v := range (*[Lanes]int8)(a) {
+		xs[i] = uint32(int32(v))
+	}
+}
+
+func loadU8(acc *Block, a, _ unsafe.Pointer) {
+	xs := acc.bits()
+	for i, v := range (*[Lanes]uint8)(a) {
+		xs[i] = uint32(v)
+	}
+}
+
+func saveByte(acc *Block, a, _ unsafe.Pointer) {
+	to := (*[Lanes]uint8)(a)
+	for i, x := range acc.bits() {
+		to[i] = uint8(x)
+	}
+}
+
 // toBF16 rounds to nearest even; a NaN stays one.
 func toBF16(x uint32) uint16 {
 	if x&^signBit > 0x7f800000 {

@@ -19,6 +19,9 @@ var rows = [Codes]row{
 	SaveF16:   {name: "save f16", args: 1, run: saveF16},
 	LoadBF16:  {name: "load bf16", args: 1, run: loadBF16},
 	SaveBF16:  {name: "save bf16", args: 1, run: saveBF16},
+	LoadI8:    {name: "load i8", args: 1, run: loadI8},
+	LoadU8:    {name: "load u8", args: 1, run: loadU8},
+	SaveByte:  {name: "save byte", args: 1, run: saveByte},
 
 	Abs:        bits1("abs", func(x uint32) uint32 { return x &^ signBit }),
 	Neg:        bits1("neg", func(x uint32) uint32 { return x ^ signBit }),

@@ -196,6 +196,9 @@ var moves = []move{
 		e.do("VPSLLD", operand.U8(16), e.regs[i], e.regs[i])
 	}},
 	{"SaveBF16", 1, saveBF16},
+	{"LoadI8", 2, func(e *emitter, i int) { e.do("VPMOVSXBD", e.part(i, 2), e.regs[i]) }},
+	{"LoadU8", 2, func(e *emitter, i int) { e.do("VPMOVZXBD", e.part(i, 2), e.regs[i]) }},
+	{"SaveByte", 2, saveByte},
 }
 
 // ahead is how far what comes is brought into the cache before it is loaded, in bytes:
@@ -242,6 +245,29 @@ func saveBool(e *emitter, i int) {
 	e.do("VMOVDQU", e.words("order", 0, 4, 1, 5, 2, 6, 3, 7), b)
 	e.do("VPERMD", a, b, a)
 	e.do("VPAND", e.words("bytes", 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101, 0x01010101), a, a)
+	e.do("VMOVDQU", a, e.part(i, 2))
+}
+
+// saveByte packs as saveBool does; what is packed has no bits above the lowest byte.
+func saveByte(e *emitter, i int) {
+	if e.evex {
+		e.do("VPMOVDB", e.regs[i], e.part(i, 2))
+		return
+	}
+	if i%4 != 0 {
+		return
+	}
+	a, b, low := e.regs[8], e.regs[9], e.regs[10]
+	e.do("VMOVDQU", e.words("low", 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), low)
+	for _, r := range []struct{ x, y, to int }{{i, i + 1, 8}, {i + 2, i + 3, 9}} {
+		t := e.regs[11]
+		e.do("VPAND", low, e.regs[r.x], e.regs[r.to])
+		e.do("VPAND", low, e.regs[r.y], t)
+		e.do("VPACKUSDW", t, e.regs[r.to], e.regs[r.to])
+	}
+	e.do("VPACKUSWB", b, a, a)
+	e.do("VMOVDQU", e.words("order", 0, 4, 1, 5, 2, 6, 3, 7), b)
+	e.do("VPERMD", a, b, a)
 	e.do("VMOVDQU", a, e.part(i, 2))
 }
 
