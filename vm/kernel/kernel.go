@@ -103,6 +103,7 @@ func init() {
 		productRow,
 		productBF16Row,
 		productF16Row,
+		productInt8Row,
 		gatedRow,
 		scoresRow,
 		convRow,

@@ -6,6 +6,7 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/strip"
 )
 
 // A product is a matmul or linear of a body, as products of matrices that lie in
@@ -25,8 +26,10 @@ type product struct {
 	// would be one column is one row, along which kernels compute.
 	turned bool
 
-	heartRows int          // rows of one matrix of the operator's result, as a tail counts them
-	format    *gemm.Format // of halves; nil: floats of four bytes
+	heartRows int            // rows of one matrix of the operator's result, as a tail counts them
+	format    *gemm.Format   // of narrow operands; nil: floats of four bytes
+	leftSize  int            // of an element of a narrow A
+	shift     *strip.Program // nil: the format multiplies A as it is
 	packs     *packedMatrices
 	tail      *tail
 	way       *productWay // nil: the usual one
@@ -62,13 +65,11 @@ func (p *product) at(i int) (a, b int) {
 }
 
 // productOf makes a product of an operator, or says why it can't.
-func productOf(b *Body, op int, d tensor.DType, level isa.Level) (p *product, why string) {
+func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why string) {
 	o := &b.Ops[op]
 	c := o.Call
-	for _, t := range c.In[:2] {
-		if t.DType != d {
-			return nil, t.DType.String() + " operands"
-		}
+	if why := of.refuses(c.In[0].DType, c.In[1].DType, c.Out[0].DType); why != "" {
+		return nil, why
 	}
 	left, ok := lieOf(b, o.Args[0])
 	if !ok {
@@ -83,8 +84,12 @@ func productOf(b *Body, op int, d tensor.DType, level isa.Level) (p *product, wh
 	}
 	out := c.Out[0].Ints()
 	p = &product{op: op, bias: Absent, heartRows: 1}
-	if kind, ok := kinds[d]; ok {
-		p.format = gemm.FormatOf(level, kind)
+	if of.narrow {
+		p.format = gemm.FormatOf(level, of.kind)
+		p.leftSize = c.In[0].DType.Size()
+		if by := p.format.Shift(); by != 0 && c.In[0].DType == tensor.I8 {
+			p.shift = shiftOf(level, by)
+		}
 	}
 	if len(out) > 1 {
 		p.heartRows = out[len(out)-2]
@@ -103,7 +108,7 @@ func productOf(b *Body, op int, d tensor.DType, level isa.Level) (p *product, wh
 	}
 	p.matrices(left, right)
 	p.batched(left.batch(), right.batch(), batch)
-	if p.n == 1 && p.m > 1 {
+	if p.n == 1 && p.m > 1 && c.In[0].DType != tensor.U8 {
 		p.turn()
 	}
 	return p, ""

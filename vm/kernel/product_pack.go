@@ -37,7 +37,7 @@ func (q *packedMatrices) matrix(p *product, i int) []float32 {
 // pack packs B, a constant.
 func (p *product) pack(o *Options, b *tensor.T) {
 	if p.format != nil {
-		p.packHalves(o, b)
+		p.packNarrow(o, b)
 		return
 	}
 	p.packWith(o, b, func(level isa.Level) packer {

@@ -40,7 +40,7 @@ type grid struct {
 // difference, since parts of rows read all of B and parts of columns copy all of A.
 func (p *product) grid(level isa.Level, parts int) grid {
 	tiles := p.batches() * ceil(p.m, gemm.Rows(level))
-	panels := ceil(p.n, gemm.Width(level))
+	panels := ceil(p.n, p.width(level))
 	best := grid{1, 1, 1}
 	for rows := parts; rows >= 1; rows-- {
 		if parts%rows != 0 || !p.allows(rows, parts/rows) {
@@ -80,7 +80,7 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 	if parts > 1 {
 		g = p.grid(t.level, parts)
 	}
-	col, cols := share(p.n, part%g.cols, g.cols, gemm.Width(t.level))
+	col, cols := share(p.n, part%g.cols, g.cols, p.width(t.level))
 	unit := gemm.Rows(t.level)
 	tiles := ceil(p.m, unit)
 	tile, n := share(p.batches()*tiles, part/g.cols, g.rows, 1)
@@ -90,7 +90,7 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 	x.product.begin(x, p, out, in)
 	defer x.product.end()
 	if p.format != nil {
-		x.product.halves = p.halvesRun(x, min(n*unit, p.m), cols)
+		x.product.narrow = p.narrowRun(x, min(n*unit, p.m), cols)
 	}
 	for n > 0 {
 		first := tile % tiles
@@ -107,7 +107,7 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 // multiply computes rows and columns of the product of one index of the batch.
 func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.Range, out, in []*tensor.T) error {
 	if p.format != nil {
-		return t.multiplyHalves(x, p, index, rows, cols, in)
+		return t.multiplyNarrow(x, p, index, rows, cols, out, in)
 	}
 	a, b := p.at(index)
 	job := &x.product.job
@@ -141,7 +141,7 @@ type productRun struct {
 	job     gemm.Product
 
 	row, col int // where the job begins, if it is a piece
-	halves   halvesRun
+	narrow   narrowRun
 	other    []float32 // the same piece of another product, densely
 	ld       int       // from one of its rows to the next
 }
@@ -153,9 +153,23 @@ func (r *productRun) begin(x *Exec, p *product, out, in []*tensor.T) {
 // end lets go of the operands.
 func (r *productRun) end() { *r = productRun{} }
 
+// width is how many columns a panel of B has.
+func (p *product) width(level isa.Level) int {
+	if p.format != nil {
+		return p.format.Width()
+	}
+	return gemm.Width(level)
+}
+
 // Block hands a block of C to the tail, matrix by matrix of the operator's result.
 func (r *productRun) Block(row, col, rows, cols int, c []float32, ldc int) {
 	p := r.p
+	if p.shift != nil {
+		r.unshift(col, rows, cols, c, ldc)
+	}
+	if p.tail == nil {
+		return
+	}
 	other := r.other
 	if other != nil {
 		other = other[row*r.ld+col:]

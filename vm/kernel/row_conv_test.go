@@ -16,6 +16,7 @@ type regionWriter struct {
 	*testing.T
 	r     *rand.Rand
 	dtype tensor.DType // of products' operands
+	sums  tensor.DType // that products say; Invalid: nothing
 	types []ir.Type
 	in    []*tensor.T
 	ops   []kernel.Op // whose results are counted from 0
@@ -60,7 +61,9 @@ func (w *regionWriter) inferred(name, attrs string, in []ir.Type) *ir.Call {
 	for _, a := range strings.Fields(attrs) {
 		key, value, _ := strings.Cut(a, "=")
 		for i := range row.Attrs {
-			if row.Attrs[i].Name == key {
+			if d, ok := tensor.ParseDType(value); row.Attrs[i].Name == key && ok {
+				c.Attrs[i] = ir.DTypeLit(d)
+			} else if row.Attrs[i].Name == key {
 				var n int64
 				if _, err := fmt.Sscan(value, &n); err != nil {
 					w.Fatal(err)

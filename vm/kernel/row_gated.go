@@ -55,14 +55,14 @@ func makeGated(b *Body, o *Options) (*Prepared, string) {
 // products makes both, the last with a tail that takes the first one's result for an
 // input behind the others.
 func (t *gatedTask) products(b *Body, heart int) (why string) {
-	if t.first, why = productOf(b, heart, tensor.F32, t.level); why != "" {
+	if t.first, why = productOf(b, heart, floatOperands, t.level); why != "" {
 		return why
 	}
 	back, ok := behindOne(b, heart)
 	if !ok || len(hearts(back)) != 1 {
 		return "one product is an operand of the other"
 	}
-	if t.last, why = productOf(back, hearts(back)[0], tensor.F32, t.level); why != "" {
+	if t.last, why = productOf(back, hearts(back)[0], floatOperands, t.level); why != "" {
 		return why
 	}
 	made, p, q := len(b.In), t.first, t.last

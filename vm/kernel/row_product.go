@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 )
@@ -13,9 +12,10 @@ import (
 // activations, residuals. Operands may be transposed, viewed and broadcast on the way;
 // constant ones are packed once.
 var (
-	productRow     = &Row{Name: "product/f32", reach: withProducts, ways: productWayNames, Make: productsIn(tensor.F32)}
-	productBF16Row = &Row{Name: "product/bf16", reach: withProducts, ways: productWayNames, Make: productsIn(tensor.BF16)}
-	productF16Row  = &Row{Name: "product/f16", reach: withProducts, ways: productWayNames, Make: productsIn(tensor.F16)}
+	productRow     = &Row{Name: "product/f32", reach: withProducts, ways: productWayNames, Make: productsIn(floatOperands)}
+	productBF16Row = &Row{Name: "product/bf16", reach: withProducts, ways: productWayNames, Make: productsIn(bf16Operands)}
+	productF16Row  = &Row{Name: "product/f16", reach: withProducts, ways: productWayNames, Make: productsIn(f16Operands)}
+	productInt8Row = &Row{Name: "product/int8", reach: withProducts, ways: productWayNames, Make: productsIn(byteOperands)}
 )
 
 // withProducts are the bodies with a product, around which anything may be: what is in
@@ -23,20 +23,20 @@ var (
 var withProducts = reach{heart: aProduct, rest: anything}
 
 // productsIn is the Make of products whose operands have a type.
-func productsIn(d tensor.DType) func(b *Body, o *Options) (*Prepared, string) {
+func productsIn(of *operands) func(b *Body, o *Options) (*Prepared, string) {
 	return func(b *Body, o *Options) (*Prepared, string) {
 		if len(hearts(b)) == 0 {
 			return nil, notMine
 		}
-		return makeProducts(plain(b), d, o)
+		return makeProducts(plain(b), of, o)
 	}
 }
 
-func makeProducts(b *Body, d tensor.DType, o *Options) (*Prepared, string) {
+func makeProducts(b *Body, of *operands, o *Options) (*Prepared, string) {
 	list := hearts(b)
 	t := &productTask{level: o.Level}
 	for _, heart := range list {
-		p, why := productOf(b, heart, d, o.Level)
+		p, why := productOf(b, heart, of, o.Level)
 		if why != "" {
 			return nil, why
 		}
@@ -103,8 +103,8 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	if bias := p.biasOf(b); bias != nil {
 		p.op, p.bias = bias.op, bias.input
 	}
-	// The sums of halves are rounded by the tail, also where nothing else follows.
-	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && p.format == nil || p.nothing(b) {
+	// The tail rounds sums to halves, also where nothing else follows.
+	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && b.Type(b.Out[p.out]).DType.Size() == 4 || p.nothing(b) {
 		return ""
 	}
 	sub, heart := following(b, p.op, p.out, p.outs)
@@ -198,11 +198,17 @@ func (p *product) again(blocks *gemm.Blocks) float64 {
 // together, which is larger than the result where terms cancel.
 func (p *product) within() float64 {
 	w := float64(p.k+8) * 0x1p-22
+	if p.exact() {
+		w = 0
+	}
 	if p.tail != nil {
 		w += p.tail.sheet.within
 	}
 	return w
 }
+
+// exact reports whether the sums are integers.
+func (p *product) exact() bool { return p.format != nil && p.format.Kind() == gemm.Int8 }
 
 // matrixIn views a matrix from an element of its input on.
 func matrixIn(data []float32, at int, m matrix) gemm.Matrix {

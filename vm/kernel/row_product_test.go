@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -44,9 +45,45 @@ func (w *regionWriter) size() int {
 	return 1 + w.r.IntN(9)
 }
 
-// normal makes a tensor of the region's type.
+// normal makes a tensor of the region's type; bytes are all over their range, also at
+// its ends.
 func (w *regionWriter) normal(shape ...int) *tensor.T {
-	return tensor.Cast(normal(w.r, shape...), w.dtype)
+	x := normal(w.r, shape...)
+	if w.dtype == tensor.I8 {
+		for i, v := range tensor.Of[float32](x) {
+			tensor.Of[float32](x)[i] = 80 * v
+		}
+	}
+	return tensor.Cast(x, w.dtype)
+}
+
+// summand makes one of the type of products.
+func (w *regionWriter) summand(shape ...int) *tensor.T {
+	if w.sums == tensor.Invalid {
+		return w.normal(shape...)
+	}
+	return tensor.Cast(normal(w.r, shape...), w.sums)
+}
+
+// behind makes one of the type of what follows products.
+func (w *regionWriter) behind(shape ...int) *tensor.T {
+	if w.sums == tensor.Invalid {
+		return w.normal(shape...)
+	}
+	return normal(w.r, shape...)
+}
+
+// multiply adds a product; sums that are integers become floats.
+func (w *regionWriter) multiply(name string, args ...int) int {
+	w.Helper()
+	if w.sums == tensor.Invalid {
+		return w.op(name, "", args...)
+	}
+	v := w.op(name, "dtype="+w.sums.String(), args...)
+	if w.sums == tensor.I32 && w.r.IntN(8) > 0 {
+		v = w.op("cast", "dtype=f32", v)
+	}
+	return v
 }
 
 // productKinds write products of all forms, and return their results.
@@ -55,9 +92,9 @@ var productKinds = map[string]func(w *regionWriter) []int{
 		m, k, n := w.size(), w.size(), w.size()
 		args := []int{w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(n, k))}
 		if w.r.IntN(2) == 0 {
-			args = append(args, w.input(w.normal(n)))
+			args = append(args, w.input(w.summand(n)))
 		}
-		return []int{w.op("linear", "", args...)}
+		return []int{w.multiply("linear", args...)}
 	},
 	"several": func(w *regionWriter) []int {
 		m, k := w.size(), w.size()
@@ -67,9 +104,9 @@ var productKinds = map[string]func(w *regionWriter) []int{
 			n := w.size()
 			args := []int{x, w.input(w.normal(n, k))}
 			if w.r.IntN(2) == 0 {
-				args = append(args, w.input(w.normal(n)))
+				args = append(args, w.input(w.summand(n)))
 			}
-			out = append(out, w.op("linear", "", args...))
+			out = append(out, w.multiply("linear", args...))
 		}
 		return out
 	},
@@ -77,7 +114,7 @@ var productKinds = map[string]func(w *regionWriter) []int{
 		b, s, t, h, d := 1+w.r.IntN(2), w.size(), w.size(), 1+w.r.IntN(3), w.size()
 		q := w.permuted(w.view(w.input(w.normal(b, s, h*d)), b, s, h, d), 0, 2, 1, 3)
 		k := w.permuted(w.view(w.input(w.normal(b, t, h*d)), b, t, h, d), 0, 2, 3, 1)
-		return []int{w.op("matmul", "", q, k)}
+		return []int{w.multiply("matmul", q, k)}
 	},
 	"broadcast": func(w *regionWriter) []int {
 		b, c, m, k, n := 1+w.r.IntN(3), 1+w.r.IntN(3), w.size(), w.size(), w.size()
@@ -85,28 +122,28 @@ var productKinds = map[string]func(w *regionWriter) []int{
 		if w.r.IntN(2) == 0 {
 			left, right = []int{c, m, k}, []int{b, 1, k, n}
 		}
-		return []int{w.op("matmul", "", w.input(w.normal(left...)), w.input(w.normal(right...)))}
+		return []int{w.multiply("matmul", w.input(w.normal(left...)), w.input(w.normal(right...)))}
 	},
 	"turned": func(w *regionWriter) []int {
 		m, k, n := w.size(), w.size(), w.size()
-		return []int{w.op("matmul", "", w.permuted(w.input(w.normal(k, m)), 1, 0), w.permuted(w.input(w.normal(n, k)), 1, 0))}
+		return []int{w.multiply("matmul", w.permuted(w.input(w.normal(k, m)), 1, 0), w.permuted(w.input(w.normal(n, k)), 1, 0))}
 	},
 	"row": func(w *regionWriter) []int {
 		k, n := w.size(), w.size()
-		return []int{w.op("matmul", "", w.input(w.normal(k)), w.input(w.normal(1+w.r.IntN(2), k, n)))}
+		return []int{w.multiply("matmul", w.input(w.normal(k)), w.input(w.normal(1+w.r.IntN(2), k, n)))}
 	},
 	"column": func(w *regionWriter) []int {
 		m, k := w.size(), w.size()
-		return []int{w.op("matmul", "", w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(k)))}
+		return []int{w.multiply("matmul", w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(k)))}
 	},
 	"narrow": func(w *regionWriter) []int {
 		m, k := w.size(), w.size()
-		return []int{w.op("matmul", "", w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(k, 1)))}
+		return []int{w.multiply("matmul", w.input(w.normal(1+w.r.IntN(3), m, k)), w.input(w.normal(k, 1)))}
 	},
 	"empty": func(w *regionWriter) []int {
 		sizes := []int{w.size(), w.size(), w.size()}
 		sizes[w.r.IntN(3)] = 0
-		return []int{w.op("matmul", "", w.input(w.normal(sizes[0], sizes[1])), w.input(w.normal(sizes[1], sizes[2])))}
+		return []int{w.multiply("matmul", w.input(w.normal(sizes[0], sizes[1])), w.input(w.normal(sizes[1], sizes[2])))}
 	},
 }
 
@@ -117,11 +154,11 @@ func (w *regionWriter) tail(v int) int {
 		last := shape[len(shape)-1]
 		switch w.r.IntN(6) {
 		case 0:
-			v = w.op("bias_add", "", v, w.input(w.normal(last)))
+			v = w.op("bias_add", "", v, w.input(w.behind(last)))
 		case 1:
-			v = w.op("add", "", v, w.input(w.normal(shape...)))
+			v = w.op("add", "", v, w.input(w.behind(shape...)))
 		case 2:
-			v = w.op("mul", "", w.input(w.normal(1)), v)
+			v = w.op("mul", "", w.input(w.behind(1)), v)
 		case 3:
 			v = w.op([]string{"relu", "gelu", "silu", "tanh", "sigmoid"}[w.r.IntN(5)], "", v)
 		case 4:
@@ -154,11 +191,13 @@ func TestProductRegions(t *testing.T) {
 		rounds = 3
 	}
 	for name, kind := range productKinds {
-		for _, d := range []tensor.DType{tensor.F32, tensor.BF16, tensor.F16} {
-			t.Run(name+"/"+d.String(), func(t *testing.T) {
+		for _, d := range []struct{ of, sums tensor.DType }{
+			{of: tensor.F32}, {of: tensor.BF16}, {of: tensor.F16}, {tensor.BF16, tensor.F32}, {tensor.F16, tensor.F32}, {tensor.I8, tensor.I32},
+		} {
+			t.Run(fmt.Sprint(name, "/", d.of, "/", d.sums), func(t *testing.T) {
 				taken := 0
 				for seed := range uint64(rounds) {
-					w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 5)), dtype: d}
+					w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 5)), dtype: d.of, sums: d.sums}
 					taken += w.product(kind)
 				}
 				if taken < rounds {
@@ -174,7 +213,10 @@ func TestProductRegions(t *testing.T) {
 func (w *regionWriter) product(kind func(*regionWriter) []int) (taken int) {
 	var out []int
 	for _, v := range kind(w) {
-		out = append(out, w.tail(v))
+		if w.typeOf(v).DType != tensor.I32 {
+			v = w.tail(v)
+		}
+		out = append(out, v)
 	}
 	for _, o := range choices()[1:] {
 		taken += w.compareProduct(out, o)
@@ -194,7 +236,11 @@ func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
 	if p == nil {
 		return 0 // a view that no strides can say
 	}
-	if !strings.HasPrefix(p.Name, "product/"+w.dtype.String()+"/") {
+	row := map[tensor.DType]string{tensor.I8: "int8"}[w.dtype]
+	if row == "" {
+		row = w.dtype.String()
+	}
+	if !strings.HasPrefix(p.Name, "product/"+row+"/") {
 		w.Fatalf("a region of %d operators runs by %s", len(b.Ops), p.Name)
 	}
 	var types []ir.Type

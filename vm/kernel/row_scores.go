@@ -62,7 +62,7 @@ func softmaxOf(b *Body) (op int) {
 
 // first makes the product of the scores, and what follows it up to the softmax.
 func (t *scoresTask) first(b *Body, heart int) (why string) {
-	if t.scores, why = productOf(b, heart, tensor.F32, t.level); why != "" {
+	if t.scores, why = productOf(b, heart, floatOperands, t.level); why != "" {
 		return why
 	}
 	x := b.Ops[softmaxOf(b)].Args[0]
@@ -101,7 +101,7 @@ func (t *scoresTask) second(b *Body) (why string) {
 		return "a result that is not made of the second product alone"
 	}
 	made := len(b.In)
-	if t.mix, why = productOf(back, hearts(back)[0], tensor.F32, t.level); why != "" {
+	if t.mix, why = productOf(back, hearts(back)[0], floatOperands, t.level); why != "" {
 		return why
 	}
 	if t.mix.turned || t.mix.a.input != made || t.mix.b.input == made {

@@ -100,8 +100,12 @@ func (g *sheetBuilder) op(i int) (why string) {
 	o := &g.body.Ops[i]
 	if i == g.heart {
 		if len(g.need[o.First]) > 0 {
-			g.view(operand{kind: ofHeart}, g.need[o.First][0], strip.F32)
-			g.vals[o.First] = []strip.Value{g.rounded(o.Call, g.Input(strip.F32))}
+			e := strip.F32
+			if o.Call.Out[0].DType == tensor.I32 {
+				e = strip.I32
+			}
+			g.view(operand{kind: ofHeart}, g.need[o.First][0], e)
+			g.vals[o.First] = []strip.Value{g.rounded(o.Call, g.Input(e))}
 		}
 		return ""
 	}

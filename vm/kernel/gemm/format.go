@@ -61,6 +61,9 @@ const (
 // the best that the processor's extensions allow.
 func FormatOf(level isa.Level, kind Kind) *Format { return formats[kind][level] }
 
+// Kind says of what numbers the format is.
+func (f *Format) Kind() Kind { return f.kind }
+
 // Layout names the layout of packed matrices: "bf16 pairs/32".
 func (f *Format) Layout() string { return f.name }
 
@@ -169,6 +172,22 @@ func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
 		halves := as[uint16](row)
 		narrow.ToBF16(f.level, halves[:k], src)
 		clear(halves[k:])
+	})
+}
+
+// LeftSigned lays out m rows of k bytes with a sign like LeftHalves; the format adds
+// Shift to each.
+func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int) Matrix {
+	return leftRows(f, dst, a, m, k, func(row []float32, src []int8) {
+		if f.left == leftQuad {
+			bytes := as[uint8](row)
+			Unsigned(bytes[:k], src)
+			clear(bytes[k:])
+			return
+		}
+		words := as[int16](row)
+		narrow.WidenSigned(f.level, words[:k], src)
+		clear(words[k:])
 	})
 }
 

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/narrow"
@@ -12,15 +13,9 @@ import (
 // operand is multiplied with. The sums wrap.
 func ColumnSums(b View[int8], k, n int, zeros []int32) []int32 {
 	sums := make([]int32, n)
-	for j := range sums {
-		at := j * b.Col
-		for range k {
-			sums[j] += int32(b.Data[at])
-			at += b.Row
-		}
-		if zeros != nil {
-			sums[j] -= int32(k) * zeros[j]
-		}
+	SumColumns(sums, b, k)
+	for j := range zeros {
+		sums[j] -= int32(k) * zeros[j]
 	}
 	return sums
 }
@@ -50,10 +45,46 @@ func Columns(b Matrix, k, n int) (q []int8, scales []float32) {
 }
 
 // Unsigned makes bytes without a sign of ones with a sign, by adding 128: so does
-// the zero point.
+// the zero point. dst has as many as src.
 func Unsigned(dst []uint8, src []int8) {
-	for i, x := range src {
-		dst[i] = uint8(x) ^ 0x80
+	n := len(src) &^ 7
+	for i := 0; i < n; i += 8 {
+		eight := *(*uint64)(unsafe.Pointer(&src[i]))
+		*(*uint64)(unsafe.Pointer(&dst[i])) = eight ^ 0x8080808080808080
+	}
+	for i := n; i < len(src); i++ {
+		dst[i] = uint8(src[i]) ^ 0x80
+	}
+}
+
+// Shift is what LeftSigned adds to every element, so that it has no sign: 0, or 128
+// where the processor multiplies bytes without one by bytes with one. Shift times the
+// sum of a column of B is then to be taken off each sum of products.
+func (f *Format) Shift() int32 {
+	if f.left == leftQuad {
+		return 128
+	}
+	return 0
+}
+
+// SumColumns sets sums to those of as many columns of a matrix of k rows of bytes. They
+// wrap.
+func SumColumns(sums []int32, b View[int8], k int) {
+	clear(sums)
+	if b.Row < b.Col {
+		for j := range sums {
+			for i := range k {
+				sums[j] += int32(b.Data[j*b.Col+i*b.Row])
+			}
+		}
+		return
+	}
+	for i := range k {
+		at := i * b.Row
+		for j := range sums {
+			sums[j] += int32(b.Data[at])
+			at += b.Col
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package narrow
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -12,6 +13,17 @@ func Widen(level isa.Level, dst []int16, src []uint8) {
 	n := whole(level, len(dst))
 	if n > 0 {
 		at(level).widen(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n)
+	}
+	for i := n; i < len(dst); i++ {
+		dst[i] = int16(src[i])
+	}
+}
+
+// WidenSigned makes integers of 16 bits of bytes with a sign; dst has as many as src.
+func WidenSigned(level isa.Level, dst []int16, src []int8) {
+	n := whole(level, len(dst))
+	if n > 0 {
+		at(level).widenSigned(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n)
 	}
 	for i := n; i < len(dst); i++ {
 		dst[i] = int16(src[i])
@@ -34,6 +46,38 @@ func Extent(level isa.Level, src []float32) (lo, hi float32) {
 		}
 	}
 	return lo, hi
+}
+
+// Largest is the largest magnitude of the elements, 0 of none; NaN if one is.
+func Largest(level isa.Level, src []float32) float32 {
+	const magnitude = math.MaxInt32 // all bits but the sign: these order floats, and NaN comes last
+	top := int32(0)
+	n := whole(level, len(src))
+	if n > 0 {
+		var tops [8]int32
+		at(level).largest(unsafe.SliceData(src), &tops, n)
+		top = slices.Max(tops[:])
+	}
+	for _, x := range src[n:] {
+		top = max(top, int32(math.Float32bits(x)&magnitude))
+	}
+	return math.Float32frombits(uint32(top))
+}
+
+// QuantizeSigned maps the elements of src into dst, which has as many: round(x/scale),
+// halves to even, held within -128 and 127; NaN becomes 0.
+func QuantizeSigned(level isa.Level, dst []int8, src []float32, scale float32) {
+	n := whole(level, len(dst))
+	if n > 0 {
+		at(level).quantizeSigned(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n, scale)
+	}
+	for i := n; i < len(dst); i++ {
+		x := src[i] / scale
+		if x != x {
+			x = 0
+		}
+		dst[i] = int8(math.RoundToEven(float64(max(math.MinInt8, min(math.MaxInt8, x)))))
+	}
 }
 
 // A Quantizer maps floats to bytes: q = round(x/Scale) + Zero, held within 0 and

@@ -20,6 +20,26 @@ done:
 	VZEROUPPER
 	RET
 
+// func widenSignedAVX2(dst *int16, src *int8, n int)
+// Requires: AVX
+TEXT ·widenSignedAVX2(SB), $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+eight:
+	SUBQ      $0x08, DX
+	JLT       done
+	VPMOVSXBW (CX), X0
+	VMOVDQU   X0, (AX)
+	ADDQ      $0x10, AX
+	ADDQ      $0x08, CX
+	JMP       eight
+
+done:
+	VZEROUPPER
+	RET
+
 // func extentAVX2(src *float32, lo *[8]float32, hi *[8]float32, n int)
 // Requires: AVX
 TEXT ·extentAVX2(SB), $0-32
@@ -44,6 +64,31 @@ done:
 	VMOVUPS Y0, (AX)
 	MOVQ    hi+16(FP), AX
 	VMOVUPS Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func largestAVX2(src *float32, top *[8]int32, n int)
+// Requires: AVX, AVX2
+TEXT ·largestAVX2(SB), $0-24
+	MOVQ         src+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVL         $0x7fffffff, DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y1
+	MOVQ         top+8(FP), DX
+	VMOVDQU      (DX), Y0
+
+eight:
+	SUBQ    $0x08, CX
+	JLT     done
+	VPAND   (AX), Y1, Y2
+	VPMAXSD Y2, Y0, Y0
+	ADDQ    $0x20, AX
+	JMP     eight
+
+done:
+	MOVQ    top+8(FP), AX
+	VMOVDQU Y0, (AX)
 	VZEROUPPER
 	RET
 
@@ -76,6 +121,43 @@ eight:
 	VPACKSSDW    X5, X4, X4
 	VPACKUSWB    X4, X4, X4
 	VMOVQ        X4, (AX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x20, CX
+	JMP          eight
+
+done:
+	VZEROUPPER
+	RET
+
+// func quantizeSignedAVX2(dst *int8, src *float32, n int, scale float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·quantizeSignedAVX2(SB), $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVSS        scale+24(FP), X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0xc3000000, BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x42fe0000, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+
+eight:
+	SUBQ         $0x08, DX
+	JLT          done
+	VMOVUPS      (CX), Y3
+	VDIVPS       Y0, Y3, Y3
+	VCMPPS       $0x07, Y3, Y3, Y4
+	VANDPS       Y4, Y3, Y3
+	VMAXPS       Y1, Y3, Y3
+	VMINPS       Y2, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKSSDW    X4, X3, X3
+	VPACKSSWB    X3, X3, X3
+	VMOVQ        X3, (AX)
 	ADDQ         $0x08, AX
 	ADDQ         $0x20, CX
 	JMP          eight

@@ -8,7 +8,10 @@ type loops struct {
 	toBF16, toF16     func(dst *uint16, src *float32, n int)
 	roundBF16         func(dst, src *float32, n int)
 	widen             func(dst *int16, src *uint8, n int)
+	widenSigned       func(dst *int16, src *int8, n int)
 	extent            func(src *float32, lo, hi *[8]float32, n int)
+	largest           func(src *float32, top *[8]int32, n int)
+	quantizeSigned    func(dst *int8, src *float32, n int, scale float32)
 	quantize          func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)
 	dequantize        func(d *Dequantizer, dst []float32, acc []int32, r Row, n int)
 }

@@ -6,8 +6,9 @@ var avx2 = &loops{
 	fromBF16: fromBF16AVX2, fromF16: fromF16AVX2,
 	toBF16: toBF16AVX2, toF16: toF16AVX2,
 	roundBF16: roundBF16AVX2,
-	widen:     widenAVX2, extent: extentAVX2,
-	quantize: quantizeAVX2, dequantize: dequantize,
+	widen:     widenAVX2, widenSigned: widenSignedAVX2,
+	extent: extentAVX2, largest: largestAVX2,
+	quantize: quantizeAVX2, quantizeSigned: quantizeSignedAVX2, dequantize: dequantize,
 }
 
 // dequantize calls the loop for what there is.

@@ -162,8 +162,72 @@ func TestWidening(t *testing.T) {
 				t.Fatalf("byte %d is widened to %d", src[i], x)
 			}
 		}
+		signed := make([]int8, n)
+		for i, x := range src {
+			signed[i] = int8(x)
+		}
+		WidenSigned(level, dst, signed)
+		for i, x := range dst {
+			if x != int16(signed[i]) {
+				t.Fatalf("byte %d with a sign is widened to %d", signed[i], x)
+			}
+		}
 		if !intact() {
 			t.Fatalf("bytes: written outside of %d", n)
+		}
+	})
+}
+
+// TestLargest: without signs; a NaN is above all.
+func TestLargest(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		src := sample(rnd, n)
+		if n%2 == 0 {
+			for i, x := range src {
+				if x != x {
+					src[i] = float32(i)
+				}
+			}
+		}
+		want := float32(0)
+		for _, x := range src {
+			want = max(want, float32(math.Abs(float64(x)))) // max of a NaN is one
+		}
+		if got := Largest(level, src); got != want && (got == got || want == want) {
+			t.Fatalf("the largest of %d is %g, not %g", n, got, want)
+		}
+	})
+}
+
+// TestQuantizeSigned: as the operator quantize_linear has it.
+func TestQuantizeSigned(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		src := sample(rnd, n)
+		scale := float32(math.Exp(rnd.NormFloat64()))
+		switch n % 7 {
+		case 1:
+			scale = 0
+		case 2:
+			scale = float32(math.Inf(1))
+		case 3:
+			scale = 0.5 // so that there are halves
+			for i := range src {
+				src[i] = float32(rnd.Intn(1000)-500) / 4
+			}
+		}
+		dst, intact := within(rnd, n, int8(77))
+		QuantizeSigned(level, dst, src, scale)
+		for i, x := range src {
+			want := 0.0
+			if q := float64(float32(x / scale)); q == q {
+				want = math.Max(-128, math.Min(127, math.RoundToEven(q)))
+			}
+			if float64(dst[i]) != want {
+				t.Fatalf("%g by %g is %d, not %g", x, scale, dst[i], want)
+			}
+		}
+		if !intact() {
+			t.Fatalf("written outside of %d", n)
 		}
 	})
 }

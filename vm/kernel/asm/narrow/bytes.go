@@ -14,8 +14,17 @@ func bytes(c *Context) {
 			c.VPMOVZXBW(l.at["src"], x)
 			c.VMOVDQU(x, l.at["dst"])
 		}, nil)
+	write(c, "widenSignedAVX2", "func(dst *int16, src *int8, n int)",
+		"widenSignedAVX2 widens n bytes with a sign, a multiple of eight.", map[string]int{"dst": 2, "src": 1}, []string{"dst", "src"}, nil,
+		func(l *loop) {
+			x := c.XMM()
+			c.VPMOVSXBW(l.at["src"], x)
+			c.VMOVDQU(x, l.at["dst"])
+		}, nil)
 	extent(c)
+	largest(c)
 	quantize(c)
+	quantizeSigned(c)
 	for _, bias := range []bool{false, true} {
 		for _, zeros := range []bool{false, true} {
 			dequantize(c, bias, zeros)
@@ -43,6 +52,49 @@ func extent(c *Context) {
 			c.VMOVUPS(lo, Mem{Base: c.Load(c.Param("lo"), c.GP64())})
 			c.VMOVUPS(hi, Mem{Base: c.Load(c.Param("hi"), c.GP64())})
 		})
+}
+
+// largest writes the search for the largest magnitude. Without their signs, floats have
+// the order of integers, and NaN is above all.
+func largest(c *Context) {
+	var top, mask reg.VecVirtual
+	write(c, "largestAVX2", "func(src *float32, top *[8]int32, n int)",
+		"largestAVX2 raises top to the bits of what n floats hold, a multiple of eight, without their signs, lane by lane.",
+		map[string]int{"src": 4}, []string{"src"},
+		func(l *loop) {
+			top, mask = c.YMM(), l.constant(0x7fffffff)
+			c.VMOVDQU(Mem{Base: c.Load(c.Param("top"), c.GP64())}, top)
+		},
+		func(l *loop) {
+			x := c.YMM()
+			c.VPAND(l.at["src"], mask, x)
+			c.VPMAXSD(x, top, top)
+		},
+		func(l *loop) { c.VMOVDQU(top, Mem{Base: c.Load(c.Param("top"), c.GP64())}) })
+}
+
+// quantizeSigned writes the rounding of floats to bytes with a sign.
+func quantizeSigned(c *Context) {
+	var scale, lo, hi reg.VecVirtual
+	write(c, "quantizeSignedAVX2", "func(dst *int8, src *float32, n int, scale float32)",
+		"quantizeSignedAVX2 makes round(min(max(x/scale, -128), 127)) of n floats, a multiple of eight, and 0 of NaN.",
+		map[string]int{"dst": 1, "src": 4}, []string{"dst", "src"},
+		func(l *loop) {
+			scale, lo, hi = l.spread("scale"), l.constant(0xc3000000), l.constant(0x42fe0000) // -128, 127
+		},
+		func(l *loop) {
+			y, high, x, number := l.load("src"), c.XMM(), c.XMM(), c.YMM()
+			c.VDIVPS(scale, y, y)
+			c.VCMPPS(Imm(7), y, y, number) // 7: ordered
+			c.VANDPS(number, y, y)
+			c.VMAXPS(lo, y, y)
+			c.VMINPS(hi, y, y)
+			c.VCVTPS2DQ(y, y)
+			c.VEXTRACTI128(Imm(1), y, high)
+			c.VPACKSSDW(high, y.AsX(), x)
+			c.VPACKSSWB(x, x, x)
+			c.VMOVQ(x, l.at["dst"])
+		}, nil)
 }
 
 // quantize writes the rounding of floats to bytes.

@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/gemm"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/strip"
+	"github.com/npulang/npu/vm/kernel/vec"
+)
+
+// operands says of which types a row multiplies.
+type operands struct {
+	left, right []tensor.DType
+	sums        []tensor.DType // what the product may be
+	kind        gemm.Kind      // of narrow ones
+	narrow      bool           // their elements have fewer than four bytes
+}
+
+// Sums of halves are floats of four bytes, which the tail rounds to the product's type
+// first, if that is another one.
+var (
+	floatOperands = &operands{left: dtypeList{tensor.F32}, right: dtypeList{tensor.F32}, sums: dtypeList{tensor.F32}}
+	bf16Operands  = halfOperands(tensor.BF16, gemm.BF16)
+	f16Operands   = halfOperands(tensor.F16, gemm.F16)
+	byteOperands  = &operands{
+		left: dtypeList{tensor.I8, tensor.U8}, right: dtypeList{tensor.I8}, sums: dtypeList{tensor.I32},
+		kind: gemm.Int8, narrow: true,
+	}
+)
+
+type dtypeList = []tensor.DType
+
+func halfOperands(d tensor.DType, kind gemm.Kind) *operands {
+	return &operands{left: dtypeList{d}, right: dtypeList{d}, sums: dtypeList{d, tensor.F32}, kind: kind, narrow: true}
+}
+
+// refuses says what is wrong with the types of a product; empty: nothing is.
+func (d *operands) refuses(left, right, product tensor.DType) (why string) {
+	switch {
+	case !slices.Contains(d.left, left):
+		return left.String() + " operands"
+	case !slices.Contains(d.right, right):
+		return "a right operand of " + right.String()
+	case !slices.Contains(d.sums, product):
+		return "sums of " + product.String()
+	}
+	return ""
+}
+
+// The pieces in which narrow operands are laid out for a kernel, in floats of scratch
+// memory: of the left operand some rows, of a right one that is no constant some columns.
+const (
+	leftPiece  = 512 << 10
+	rightPiece = 256 << 10
+)
+
+// A narrowRun is the memory of a product of narrow operands under way.
+type narrowRun struct {
+	left, right []float32
+	rows, cols  int // that they hold
+	gathered    []byte
+	sums        []int32 // of the columns that are multiplied, where they have to be taken off
+}
+
+// narrowRun takes the memory for a part of a product.
+func (p *product) narrowRun(x *Exec, rows, cols int) (h narrowRun) {
+	f := p.format
+	h.rows = min(rows, max(96, leftPiece/max(p.k, 1)))
+	h.left = x.Floats(f.LeftLen(h.rows, p.k))
+	h.cols = cols
+	if p.packs == nil {
+		w := f.Width()
+		h.cols = min(cols, max(1, rightPiece/max(p.k*w, 1))*w)
+		h.right = x.Floats(f.PackedLen(p.k, h.cols))
+		if p.shift != nil {
+			h.sums = gemm.Ints(x.Floats(h.cols))
+		}
+	}
+	if p.a.col != 1 {
+		h.gathered = x.Bytes(p.leftSize * p.k * h.rows)
+	}
+	return h
+}
+
+// multiplyNarrow computes rows and columns of the product of one index of the batch,
+// piece by piece.
+func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols gemm.Range, out, in []*tensor.T) error {
+	r := &x.product
+	r.index = index
+	a, b := p.at(index)
+	for col := cols.Lo; col < cols.Hi; col += r.narrow.cols {
+		piece := gemm.Range{Lo: col, Hi: min(col+r.narrow.cols, cols.Hi)}
+		panels, from := r.narrow.right, col
+		if p.packs != nil {
+			panels, from = p.packs.matrix(p, index), 0
+			if p.shift != nil {
+				r.narrow.sums = gemm.Ints(panels[p.format.PackedLen(p.k, p.n):])
+			}
+		} else {
+			r.narrow.pack(p, in[p.b.input], b+col*p.b.col, piece.Hi-col)
+		}
+		for row := rows.Lo; row < rows.Hi; row += r.narrow.rows {
+			n := min(r.narrow.rows, rows.Hi-row)
+			left := r.narrow.layOut(p, in[p.a.input], a+row*p.a.row, n)
+			r.job = p.format.Product(n, p.n-from, p.k, left, panels)
+			r.job.Stop, r.row, r.col = x, row, from
+			if p.way != nil {
+				r.job.Blocks = p.way.blocks
+			}
+			if p.tail == nil {
+				r.job.C, r.job.Ldc = floats(out[0])[(index*p.m+row)*p.n+from:], p.n
+			}
+			if p.tail != nil || p.shift != nil {
+				r.job.Tail = r
+			}
+			err := x.gemm.Mul(t.level, &r.job, gemm.Range{Hi: n}, gemm.Range{Lo: piece.Lo - from, Hi: piece.Hi - from})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// layOut lays out n rows of the left operand from an element on, or finds that they can
+// be read where they are.
+func (h *narrowRun) layOut(p *product, t *tensor.T, at, n int) gemm.Matrix {
+	f := p.format
+	switch t.DType {
+	case tensor.I8:
+		return f.LeftSigned(h.left, leftView[int8](h, p, t, at, n), n, p.k)
+	case tensor.U8:
+		return f.LeftBytes(h.left, leftView[uint8](h, p, t, at, n), n, p.k)
+	}
+	return f.LeftHalves(h.left, leftView[uint16](h, p, t, at, n), n, p.k)
+}
+
+// leftView is rows of the left operand, each in one piece: those of a transposed one are
+// gathered.
+func leftView[E int8 | uint8 | uint16](h *narrowRun, p *product, t *tensor.T, at, n int) gemm.View[E] {
+	data := elementsFrom[E](t, at)
+	if p.a.col == 1 {
+		return gemm.View[E]{Data: data, Row: p.a.row, Col: 1}
+	}
+	rows := asElements[E](h.gathered)
+	gatherRows(rows, data, p.a, n, p.k)
+	return gemm.View[E]{Data: rows, Row: p.k, Col: 1}
+}
+
+// gatherRows copies rows of a matrix into one piece. The inner loop goes along the axis
+// whose elements lie closer.
+func gatherRows[E any](dst, data []E, a matrix, m, k int) {
+	if a.row > a.col {
+		for i := range m {
+			for j := range k {
+				dst[i*k+j] = data[i*a.row+j*a.col]
+			}
+		}
+		return
+	}
+	for j := range k {
+		for i := range m {
+			dst[i*k+j] = data[i*a.row+j*a.col]
+		}
+	}
+}
+
+// pack packs n columns of a right operand that is no constant.
+func (h *narrowRun) pack(p *product, t *tensor.T, at, n int) {
+	if p.format.Kind() == gemm.Int8 {
+		right := gemm.View[int8]{Data: elementsFrom[int8](t, at), Row: p.b.row, Col: p.b.col}
+		p.format.PackBytes(h.right, right, p.k, n)
+		if h.sums != nil {
+			gemm.SumColumns(h.sums[:n], right, p.k)
+		}
+		return
+	}
+	p.format.PackHalves(h.right, gemm.View[uint16]{Data: elementsFrom[uint16](t, at), Row: p.b.row, Col: p.b.col}, p.k, n)
+}
+
+// packNarrow packs B, a constant. Behind a matrix of bytes stand the sums of its columns.
+func (p *product) packNarrow(o *Options, b *tensor.T) {
+	kind := p.format.Kind()
+	p.packWith(o, b, func(level isa.Level) packer {
+		f := gemm.PackingFor(level, kind)
+		size := f.PackedLen(p.k, p.n)
+		if kind != gemm.Int8 {
+			return packer{f.Layout(), size, func(dst []float32, at int) {
+				f.PackHalves(dst, gemm.View[uint16]{Data: elementsFrom[uint16](b, at), Row: p.b.row, Col: p.b.col}, p.k, p.n)
+			}}
+		}
+		return packer{f.Layout() + " and sums", size + p.n, func(dst []float32, at int) {
+			right := gemm.View[int8]{Data: elementsFrom[int8](b, at), Row: p.b.row, Col: p.b.col}
+			f.PackBytes(dst[:size], right, p.k, p.n)
+			gemm.SumColumns(gemm.Ints(dst[size:]), right, p.k)
+		}}
+	})
+}
+
+// shiftOf is the program that takes off what the format adds to the left operand: as
+// many times the sums of the columns, which are its second operand, in place.
+func shiftOf(level isa.Level, by int32) *strip.Program {
+	b := strip.New(level)
+	c, sums := b.Input(strip.I32), b.Input(strip.I32)
+	b.Result(b.Op(vec.SubInt, c, b.Op(vec.MulInt, sums, b.Int(by))), strip.I32)
+	p, err := b.Compile()
+	if err != nil {
+		panic("kernel: " + err.Error()) // three operands
+	}
+	return p
+}
+
+// unshift takes it off a block.
+func (r *productRun) unshift(col, rows, cols int, c []float32, ldc int) {
+	sums := r.narrow.sums[col:]
+	views := r.x.shown(3)
+	views[0] = strip.Matrix(c, ldc)
+	views[1] = strip.View{Ptr: unsafe.Pointer(unsafe.SliceData(sums)), Col: 4}
+	views[2] = views[0]
+	r.p.shift.Box(&r.x.strips, views, rows, cols)
+}
+
+// elementsFrom are a tensor's elements from one on.
+func elementsFrom[E int8 | uint8 | uint16](t *tensor.T, at int) []E {
+	all := asElements[E](t.Data)
+	return all[min(at, len(all)):]
+}
+
+func asElements[E int8 | uint8 | uint16](b []byte) []E {
+	var e E
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(e)))
+}
