@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
 )
 
 // dearer turns down a head that would be computed so often that this takes
@@ -37,6 +38,21 @@ func (w *fusing) dearer(p *pair, ops []int32) *reason {
 		return nil
 	}
 	return &reason{"dearer", fmt.Sprintf("adds %d cycles, saves %d", adds, saves)}
+}
+
+// narrows turns down a head that makes numbers smaller: each pass would read what they
+// were, and a product of numbers of fewer bytes is there for reading them.
+func (w *fusing) narrows(ops []int32) *reason {
+	for _, id := range ops {
+		v := w.vals[id].v
+		if w.vals[id].kind != point || len(v.Args) == 0 || v.Args[0] == nil {
+			continue
+		}
+		if from, to := v.Args[0].Type.DType, v.Type.DType; to.Size() < from.Size() && to != tensor.Bool {
+			return &reason{"dearer", fmt.Sprintf("%s makes %s of %s, which each pass would read", v.Op.Name, to, from)}
+		}
+	}
+	return nil
 }
 
 // slow reports whether an operator takes several steps for each element:

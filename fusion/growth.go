@@ -216,6 +216,9 @@ func asksPrologue(w *fusing, p *pair) *reason {
 	if r := w.readElsewhere(p); r != nil {
 		return r
 	}
+	if r := w.narrows(ops); r != nil {
+		return r
+	}
 	return w.dearer(p, ops)
 }
 

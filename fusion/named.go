@@ -214,7 +214,7 @@ func (s *seeker) refusal(f *found) *reason {
 	if r := s.apart(groups); r != nil {
 		return r
 	}
-	if !f.closed {
+	if !f.closed && !s.rule.Shares {
 		return s.shared(f)
 	}
 	return nil

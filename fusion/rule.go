@@ -22,6 +22,9 @@ type Rule struct {
 	// Through says that the kernel takes tiles from one unit to the other through
 	// memory by itself, so that it needs no path between them.
 	Through bool
+	// Shares says that values inside which are read outside are results of the region
+	// as well.
+	Shares bool
 }
 
 // cube makes a row whose kernel runs on the cube. The text is a pattern with its
@@ -46,6 +49,9 @@ func (r *Rule) together(name string) *Rule { r.Together = name; return r }
 
 // through says that the kernel goes through memory by itself.
 func (r *Rule) through() *Rule { r.Through = true; return r }
+
+// shares makes results of values inside that are read outside.
+func (r *Rule) shares() *Rule { r.Shares = true; return r }
 
 // when adds a guard in Go.
 func (r *Rule) when(guard func(*rewrite.Match) bool) *Rule { r.When = guard; return r }

@@ -110,6 +110,7 @@ func init() {
 		poolRow,
 		ropeRow,
 		attentionRow,
+		quantizeRow,
 		normRow,
 		reduceRow,
 		reference,

@@ -69,8 +69,11 @@ func (w *regionWriter) inferred(name, attrs string, in []ir.Type) *ir.Call {
 					w.Fatal(err)
 				}
 				c.Attrs[i] = ir.IntsLit(n)
-				if row.Attrs[i].Kind == ir.KInt {
+				switch row.Attrs[i].Kind {
+				case ir.KInt:
 					c.Attrs[i] = ir.IntLit(n)
+				case ir.KBool:
+					c.Attrs[i] = ir.BoolLit(n != 0)
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -194,7 +193,11 @@ func TestProductRegions(t *testing.T) {
 		for _, d := range []struct{ of, sums tensor.DType }{
 			{of: tensor.F32}, {of: tensor.BF16}, {of: tensor.F16}, {tensor.BF16, tensor.F32}, {tensor.F16, tensor.F32}, {tensor.I8, tensor.I32},
 		} {
-			t.Run(fmt.Sprint(name, "/", d.of, "/", d.sums), func(t *testing.T) {
+			types := d.of.String()
+			if d.sums != tensor.Invalid {
+				types += " to " + d.sums.String()
+			}
+			t.Run(name+"/"+types, func(t *testing.T) {
 				taken := 0
 				for seed := range uint64(rounds) {
 					w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 5)), dtype: d.of, sums: d.sums}

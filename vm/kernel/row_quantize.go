@@ -1,0 +1,128 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/narrow"
+)
+
+// quantizeRow makes bytes of rows, by scales of their own:
+//
+//	abs, max, div, quantize_linear   =>   the largest magnitude of a row, and while it
+//	                                      is in the cache, what is divided by its scale
+//
+// The scales are a result, or the bytes, or both.
+var quantizeRow = &Row{Name: "quantize/f32", reach: reach{heart: aReduction, rest: anElement}, Make: makeQuantize}
+
+// A quantizeTask is the Runner of such a body.
+type quantizeTask struct {
+	level         isa.Level
+	rows, n       int
+	from          int     // the input
+	by            float32 // the largest magnitude divided by this is the scale
+	bytes, scales int     // results, or Absent
+}
+
+func makeQuantize(b *Body, o *Options) (*Prepared, string) {
+	last := len(b.Ops) - 1
+	if last != 3 || !b.Ops[last].Is("quantize_linear") {
+		return nil, notMine
+	}
+	t := &quantizeTask{level: o.Level, bytes: Absent, scales: Absent}
+	quantize := &b.Ops[last]
+	scale, ok := b.operator(quantize.Args[1], "div")
+	if ok && b.Value(scale.Args[1]) != nil {
+		ok = t.rowsOf(b, quantize, scale)
+	} else {
+		ok = false
+	}
+	c := quantize.Call
+	switch {
+	case !ok:
+		return nil, "its scales are not those of its rows"
+	case len(quantize.Args) > 2 && quantize.Args[2] != Absent || c.Out[0].DType != tensor.I8 || c.In[0].DType != tensor.F32:
+		return nil, "it makes " + c.Out[0].DType.String() + " of " + dtypes(c)
+	case b.InPlace != Absent:
+		return nil, "it replaces an argument"
+	}
+	for i, v := range b.Out {
+		switch v {
+		case quantize.First:
+			t.bytes = i
+		case scale.First:
+			t.scales = i
+		default:
+			return nil, "another result"
+		}
+	}
+	return &Prepared{Work: quantizeWork(o.Level, t.rows*t.n), Runner: t}, ""
+}
+
+// rowsOf finds whether a scale is the largest magnitude of each row of what is quantized,
+// divided by a number.
+func (t *quantizeTask) rowsOf(b *Body, quantize, scale *Op) bool {
+	x := quantize.Args[0]
+	top, ok := b.operator(scale.Args[0], "max")
+	if !ok || x >= len(b.In) {
+		return false
+	}
+	abs, ok := b.operator(top.Args[0], "abs")
+	if !ok || abs.Args[0] != x {
+		return false
+	}
+	shape := b.In[x].Ints()
+	y, why := layoutOf(shape, reducedAxes(top.Call.Attr("axis"), len(shape)))
+	by := b.Value(scale.Args[1])
+	if why != "" || y.Times != 1 || y.Inner != 1 || y.Size() == 0 || by.Len() != 1 || len(top.Call.Out[0].Shape) != len(shape) ||
+		!ir.SameShape(scale.Call.Out[0].Shape, top.Call.Out[0].Shape) {
+		return false
+	}
+	t.from, t.by, t.n = x, float32(by.FloatAt(0)), y.N
+	t.rows = count(shape) / t.n
+	return true
+}
+
+// operator is the operator of a name that makes a value.
+func (b *Body) operator(v int, name string) (*Op, bool) {
+	if v < len(b.In) {
+		return nil, false
+	}
+	o, _ := b.Def(v)
+	return o, o != nil && o.Is(name)
+}
+
+// quantizeWork estimates nanoseconds: a division an element is what takes longest.
+func quantizeWork(level isa.Level, n int) int64 {
+	pico := int64(250)
+	if level == isa.Portable || level == isa.NEON {
+		pico = 3000
+	}
+	return max(1, min(int64(n)*pico/1000, MaxWork))
+}
+
+func (t *quantizeTask) Parts(want int) int { return max(1, min(want, t.rows)) }
+
+func (t *quantizeTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	row, rows := share(t.rows, part, parts, 1)
+	src := floats(in[t.from])
+	for i := row; i < row+rows; i++ {
+		if i%quantizeStop == 0 {
+			if err := x.Stop(); err != nil {
+				return err
+			}
+		}
+		line := src[i*t.n : (i+1)*t.n]
+		scale := narrow.Largest(t.level, line) / t.by
+		if t.scales != Absent {
+			floats(out[t.scales])[i] = scale
+		}
+		if t.bytes != Absent {
+			narrow.QuantizeSigned(t.level, tensor.Of[int8](out[t.bytes])[i*t.n:(i+1)*t.n], line, scale)
+		}
+	}
+	return nil
+}
+
+// quantizeStop is after how many rows it is asked whether to go on.
+const quantizeStop = 64
