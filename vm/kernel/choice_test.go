@@ -73,6 +73,7 @@ func TestCandidates(t *testing.T) {
 // largeCalls have more rows, columns or depth than the pieces of some way.
 var largeCalls = []struct{ op, attrs, in, out string }{
 	{"matmul", "", "f32[150,1100] f32[1100,70]", "f32[150,70]"},
+	{"matmul", "dtype=i32", "i8[150,2300] i8[2300,70]", "i32[150,70]"},
 	{"linear", "", "f32[80,300] f32[600,300] f32[600]", "f32[80,600]"},
 	{"matmul", "", "f16[80,300] f16[300,70]", "f16[80,70]"},
 	{"matmul", "", "bf16[80,300] bf16[300,70]", "bf16[80,70]"},
