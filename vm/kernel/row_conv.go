@@ -78,10 +78,11 @@ type convTask struct {
 	depth          int       // products of a sum
 	channels, size int       // of the result: its places in a channel
 
-	level isa.Level
-	steps []conv.Steps // by channel; nil: none
-	tail  *tail
-	more  []*tensor.T // inputs of the tail behind those of the task
+	level  isa.Level
+	ending *conv.Ending
+	rest   int         // the input that is added to the sums behind their steps, or Absent
+	tail   *tail       // what the ending does not have; nil: nothing
+	more   []*tensor.T // inputs of the tail behind those of the task
 }
 
 func newConvTask(b *Body, heart int, o *Options) (*convTask, string) {
@@ -130,24 +131,35 @@ func filtersAt(level isa.Level, shape conv.Shape, w *tensor.T) Layout {
 	return Layout{name, d.Packed(), func(dst []float32) { d.Pack(dst, tensor.Of[float32](w)) }}
 }
 
-// follow makes the tail, if there is one, and looks whether a result may lie in its
-// input's memory.
+// follow makes the ending and the tail, if there is one, and looks whether a result may
+// lie in its input's memory.
 func (t *convTask) follow(b *Body, heart int, level isa.Level) (why string) {
 	plain, steps, why := plainTail(b, heart)
 	if why != "" {
 		return why
 	}
-	t.level, t.steps = level, steps
-	if len(plain.Ops) > heart+1 || plain.Out[0] != plain.Ops[heart].First || len(plain.Out) > 1 {
+	e, ended := endOf(plain, heart)
+	t.level, t.rest = level, e.rest
+	t.ending = conv.NewEnding(steps, e.lo, e.hi)
+	if !ended {
 		t.more = plain.Const[len(b.In):]
 		if t.tail, why = tailOf(plain, heart, len(b.Ops[heart].Call.Out[0].Shape)-2, level); why != "" {
 			return why
 		}
 	}
-	if i := b.InPlace; i != Absent && (i == t.x || i == t.w || t.tail == nil || !t.tail.sheet.follows(i)) {
+	if i := b.InPlace; i != Absent && (i == t.x || i == t.w || !t.follows(i)) {
 		return "it needs the argument that it replaces until the end"
 	}
 	return ""
+}
+
+// follows reports whether each element of an input is needed for the same element of the
+// result alone.
+func (t *convTask) follows(input int) bool {
+	if t.tail == nil {
+		return input == t.rest
+	}
+	return t.tail.sheet.follows(input)
 }
 
 // within bounds the error of sums in one chain, and of the tail.
@@ -191,12 +203,14 @@ func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 
 // finish takes a tile to the results.
 func (t *convTask) finish(x *Exec, tile *conv.Tile, out, in []*tensor.T) {
-	if t.steps != nil {
-		tile.Apply(t.level, t.steps)
-	}
 	if t.tail == nil {
-		tile.Store(tensor.Of[float32](out[0]), t.channels, t.size)
+		var rest []float32
+		if t.rest != Absent {
+			rest = tensor.Of[float32](in[t.rest])
+		}
+		tile.Store(&x.conv, t.level, t.ending, tensor.Of[float32](out[0]), rest, t.channels, t.size)
 		return
 	}
+	tile.Upright(&x.conv, t.level, t.ending)
 	t.tail.box(x, []strip.View{strip.Matrix(tile.Data, tile.Ld)}, tile.Image, tile.Channel, tile.Channels, tile.Place, tile.Places, out, in)
 }

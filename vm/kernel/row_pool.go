@@ -109,7 +109,7 @@ func (p *windowPool) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 			return err
 		}
 		tile := p.Compute(&w, u, from)
-		tile.Store(y, p.planes, p.size)
+		tile.Copy(y, p.planes, p.size)
 	}
 	return nil
 }

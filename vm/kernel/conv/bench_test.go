@@ -62,15 +62,15 @@ func BenchmarkDense(b *testing.B) {
 			nx, nw, size := count(l.Shape)
 			x, w := floats(r, nx), floats(r, nw)
 			d := conv.NewDense(isa.Best(), l.Shape, true)
-			packed := make([]float32, d.Packed())
+			packed := gemm.Aligned(d.Packed())
 			d.Pack(packed, w)
-			work := conv.Work{Room: make([]float32, d.Room()), Gemm: new(gemm.Scratch)}
+			work := conv.Work{Room: gemm.Aligned(d.Room()), Gemm: new(gemm.Scratch)}
 			y := make([]float32, l.Images*l.Groups*l.Filters*size)
 			flops := 2 * float64(len(y)) * float64(nw) / float64(l.Groups*l.Filters)
 			share(b, isa.Best(), flops, func() {
 				for u := range d.Units() {
 					tile := d.Compute(&work, u, x, packed)
-					tile.Store(y, l.Groups*l.Filters, size)
+					tile.Store(&work, isa.Best(), asIs, y, nil, l.Groups*l.Filters, size)
 				}
 			})
 			b.ReportMetric(float64(d.Units()), "units")
@@ -93,12 +93,12 @@ func BenchmarkThin(b *testing.B) {
 			nx, nw, size := count(l.Shape)
 			x, w := floats(r, nx), floats(r, nw)
 			k := conv.NewThin(isa.Best(), l.Shape)
-			work := conv.Work{Room: make([]float32, k.Room())}
+			work := conv.Work{Room: gemm.Aligned(k.Room())}
 			y := make([]float32, l.Groups*size)
 			share(b, isa.Best(), 2*float64(size*nw), func() {
 				for u := range k.Units() {
 					tile := k.Compute(&work, u, x, w)
-					tile.Store(y, l.Groups, size)
+					tile.Store(&work, isa.Best(), asIs, y, nil, l.Groups, size)
 				}
 			})
 		})
@@ -122,7 +122,7 @@ func BenchmarkPool(b *testing.B) {
 		{"mean", conv.NewMeanPool(isa.Best(), planes, axes, [][]int{counts, counts})},
 	} {
 		b.Run(p.name, func(b *testing.B) {
-			work := conv.Work{Room: make([]float32, p.Room())}
+			work := conv.Work{Room: gemm.Aligned(p.Room())}
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			least, copied := time.Duration(1<<62), time.Duration(1<<62)
@@ -130,7 +130,7 @@ func BenchmarkPool(b *testing.B) {
 				start := now()
 				for u := range p.Units() {
 					tile := p.Compute(&work, u, x)
-					tile.Store(y, planes, a.Out*a.Out)
+					tile.Copy(y, planes, a.Out*a.Out)
 				}
 				middle := now()
 				copy(same, x)

@@ -58,17 +58,24 @@ func (g *grid) block(i int) (b Block) {
 	return b
 }
 
-// A Tile is the sums of a unit: rows of Places floats, Ld floats apart, one for each
-// channel from Channel on of image Image. They belong at y[Image][Channel][Place].
+// A Tile is the sums of a unit, one for each place and each channel from Channel on of
+// image Image. They belong at y[Image][Channel][Place].
 type Tile struct {
 	Image, Channel, Place int
 	Channels, Places      int
-	Data                  []float32
-	Ld                    int
+
+	// Data has rows of places, Ld floats apart, one for each channel; but if the tile is
+	// turned, which Upright mends, rows of channels, one for each place.
+	Data []float32
+	Ld   int
+
+	turned  bool
+	spare   []float32 // room for the tile upright
+	spareLd int
 }
 
-// Store copies the tile into y, whose channels have size places.
-func (t *Tile) Store(y []float32, channels, size int) {
+// Copy copies the tile, which is upright, into y, whose channels have size places.
+func (t *Tile) Copy(y []float32, channels, size int) {
 	to := y[(t.Image*channels+t.Channel)*size+t.Place:]
 	for c := range t.Channels {
 		copy(to[c*size:c*size+t.Places], t.Data[c*t.Ld:])

@@ -11,11 +11,12 @@ import (
 // divided once, and then computes its units any number of times, also at the same
 // time.
 //
-// Its product stands one way or the other. Upright, filters are the rows of tiles and
-// places the columns: sums lie as y has them, and w is read in place. Turned, places
-// are the rows, of which tiles can have any number, and filters the columns, packed
-// in panels: better where a plane has few places, as what is left of them in the last
-// panel would be most of it.
+// Its product stands one way or the other. Turned, places are the rows of tiles and
+// filters the columns, packed in panels. Where a level has kernels for it, what the
+// places see is read in bunches as it lies; else it is laid out first. Upright, filters
+// are the rows, w is read in place, and sums lie as y has them; but what places see has
+// to be laid out in panels, so that this is for few filters, for filters that are not
+// constant, and for levels without bunches.
 type Dense struct {
 	Shape
 	geo    geometry
@@ -30,11 +31,12 @@ type Dense struct {
 
 	grid    grid
 	stage   stage
-	offsets []int   // by k: bytes behind the first place
-	whole   []octet // of a block
-	rest    []octet // of the last block, if it is smaller
-	deep    int     // k of a panel
-	ld      int     // floats between the rows of a tile
+	offsets []int    // by k: bytes behind the first place
+	whole   []octet  // of a block
+	rest    []octet  // of the last block, if it is smaller
+	lies    [2][]int // of the same: bytes from the first place to each
+	deep    int      // k of a panel
+	ld      int      // floats between the rows of a tile
 	room    struct{ stage, panel, tile, sums int }
 }
 
@@ -60,14 +62,16 @@ func newDense(level isa.Level, s Shape, packed bool) *Dense {
 	return d
 }
 
-// turns reports whether the product is better off turned: if more is left over of
-// the places of a plane than of the filters, and sums are long enough to pay for
-// being turned back.
+// turns reports whether the product is better off turned: by what is left over of the
+// filters or of the places of a plane in the last panel, and by what is done besides.
 func (d *Dense) turns() bool {
 	width := gemm.Width(d.level)
 	places := float64(d.geo.places())
 	upright := float64(roundUp(d.geo.places(), width)) / max(places, 1)
 	turned := float64(roundUp(d.Filters, width)) / float64(max(d.Filters, 1))
+	if d.fast.places != nil {
+		return d.depth > 0 && turned < upright+layCost*float64(width)/float64(d.Filters)
+	}
 	return d.depth > 0 && turned+turnCost/float64(d.depth) < upright
 }
 
@@ -136,18 +140,33 @@ func (d *Dense) lay() {
 	places := rows * cols
 	_, lastRows := d.grid.rows.part(d.grid.rows.parts() - 1)
 	_, lastCols := d.grid.cols.part(d.grid.cols.parts() - 1)
-	d.whole = octetsOf(places, cols, pitch)
-	d.rest = octetsOf(lastRows*lastCols, lastCols, pitch)
+	rest := lastRows * lastCols
+	d.whole, d.rest = octetsOf(places, cols, pitch), octetsOf(rest, lastCols, pitch)
+	d.lies = [2][]int{liesOf(places, cols, pitch), liesOf(rest, lastCols, pitch)}
 	if d.ld = places; places < d.geo.places() { // a whole plane lies as in y
 		d.ld = roundUp(places, 16)
 	}
 	d.ld = spaced(d.ld)
 	d.room.tile = roundUp(d.grid.filters.each*d.ld, 16)
-	d.deep = evenly(max(d.depth, 1), (d.depth+d.fast.depth-1)/d.fast.depth).each
-	d.room.panel = d.deep * d.wide()
+	d.layPanels(places, rest)
+}
+
+// layPanels fixes how deep panels are, and what they and sums of turned tiles take.
+func (d *Dense) layPanels(places, rest int) {
+	deepest := d.fast.depth
+	if d.bunched(places) {
+		deepest = bunchDepth
+	}
+	d.deep = evenly(max(d.depth, 1), (d.depth+deepest-1)/deepest).each
+	d.room.panel, d.room.sums = d.deep*d.wide(), 0
 	if d.turned {
-		d.room.panel = d.deep * roundUp(places, 8)
-		d.room.sums = places * d.turnedLd()
+		d.room.panel = 0
+		for _, n := range []int{places, rest} {
+			if !d.bunched(n) {
+				d.room.panel = d.deep * roundUp(n, 8)
+			}
+		}
+		d.room.sums = roundUp(places, 8) * d.turnedLd() // whole blocks are read
 	}
 }
 
@@ -185,6 +204,16 @@ func (s *stage) offsets(planes int) []int {
 				list = append(list, 4*(p*s.channel+s.tap(r, c)))
 			}
 		}
+	}
+	return list
+}
+
+// liesOf is where n places in rows of cols lie, which are pitch floats apart: bytes from
+// the first of them.
+func liesOf(n, cols, pitch int) []int {
+	list := make([]int, n)
+	for p := range list {
+		list[p] = 4 * (p/cols*pitch + p%cols)
 	}
 	return list
 }

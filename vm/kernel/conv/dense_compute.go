@@ -9,8 +9,10 @@ type Work struct {
 	Room []float32     // scratch memory: as much as the kernel's Room says
 	Gemm *gemm.Scratch // of products
 
-	staged Block // whose planes lie in the stage
-	holds  bool  // whether any do
+	staged  Block // whose planes lie in the stage
+	holds   bool  // whether any do
+	bunches bunches
+	ender   ender
 }
 
 // Compute computes unit number u. packed is what Pack has made, or w where Layout is
@@ -21,24 +23,31 @@ func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
 	stage, room := room[:d.room.stage], room[d.room.stage:]
 	panel, room := room[:d.room.panel], room[d.room.panel:]
 	tile, sums := room[:d.room.tile], room[d.room.tile:]
-	octets := d.whole
+	octets, lies := d.whole, d.lies[0]
 	if b.places() != d.grid.rows.each*d.grid.cols.each {
-		octets = d.rest
+		octets, lies = d.rest, d.lies[1]
 	}
-	p := pass{d, w, b, octets, d.source(w, &b, stage, x), panel, tile, packed}
-	switch {
-	case d.depth == 0:
-		clear(tile)
-	case d.turned:
-		p.turned(sums)
-	default:
-		p.upright()
-	}
-	return Tile{
+	p := pass{d, w, b, octets, lies, d.source(w, &b, stage, x), panel, tile, packed}
+	t := Tile{
 		Image: b.image, Channel: b.group*d.Filters + b.first, Channels: b.last - b.first,
 		Place: (b.slice*d.geo.rows.Out+b.row)*d.geo.cols.Out + b.col, Places: b.places(),
 		Data: tile, Ld: d.ld,
 	}
+	switch {
+	case d.depth == 0:
+		clear(tile)
+	case d.turned:
+		if d.bunched(len(lies)) {
+			p.inBunches(sums)
+		} else {
+			p.turned(sums)
+		}
+		t.spare, t.spareLd = tile, d.ld
+		t.Data, t.Ld, t.turned = sums, d.turnedLd(), true
+	default:
+		p.upright()
+	}
+	return t
 }
 
 // source is what the places of a block see: x from the first one on, or what is
@@ -86,6 +95,7 @@ type pass struct {
 	w                   *Work
 	b                   Block
 	octets              []octet
+	lies                []int
 	src                 *float32
 	panel, tile, packed []float32
 }

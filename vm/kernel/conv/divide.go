@@ -8,12 +8,14 @@ import "github.com/npulang/npu/vm/kernel/gemm"
 
 // Costs in cycles of one core with two units for eight FMA, measured.
 const (
-	stageCost = 0.8  // to stage a float
+	stageCost = 0.5  // to stage a float
 	layCost   = 0.2  // to lay out a float in a panel
 	storeCost = 0.7  // to leave a sum and store it
 	turnCost  = 16.0 // to turn a sum back, in steps of k
 	readCost  = 0.3  // to read a float of filters that the second-level cache does not hold
 	unitCost  = 400  // of each unit
+	endCost   = 0.5  // to end a sum of a turned tile
+	bunchCost = 5    // of a place of a bunch, by panel
 	restCost  = 200  // of what is left of a row behind whole blocks of what follows
 )
 
@@ -24,15 +26,20 @@ const (
 	keptRoom   = 128 << 10 // filters that the second-level cache keeps
 	mostCols   = 384       // places of a block that is a part of a row
 	mostPlaces = 960
-	vecBlock   = 64 // places that package vec works on at a time
+	unitWork   = 32 << 10 // steps of k of places that are worth a unit
+	vecBlock   = 64       // places that package vec works on at a time
 )
 
 // Divide cuts the convolution for a number of parts, and returns how many there are
 // to be: fewer if there is not enough work.
 func (d *Dense) Divide(parts int) int {
 	best, least := grid{}, 0.0
-	d.each(parts, func(g grid) {
-		if c := d.cost(&g, parts); best.images == 0 || c < least {
+	each, cost := d.each, d.cost
+	if d.turned && d.fast.places != nil {
+		each, cost = d.eachBunched, d.bunchedCost
+	}
+	each(parts, func(g grid) {
+		if c := cost(&g, parts); best.images == 0 || c < least {
 			best, least = g, c
 		}
 	})
@@ -109,4 +116,52 @@ func (d *Dense) cost(g *grid, parts int) float64 {
 		c *= float64(g.rows.n*g.cols.n) / float64(g.rows.parts()*g.cols.parts()*rows*cols)
 	}
 	return c * float64((units+parts-1)/parts)
+}
+
+// eachBunched calls f with grids for bunches: any rows, and as many panels of filters as
+// are worth a unit.
+func (d *Dense) eachBunched(_ int, f func(grid)) {
+	width := gemm.Width(d.level)
+	rows, cols := max(d.geo.rows.Out, 1), max(d.geo.cols.Out, 1)
+	g := grid{images: max(d.Images, 1), groups: max(d.Groups, 1), slices: max(d.geo.slices, 1)}
+	panels := (d.Filters + width - 1) / width
+	g.cols = evenly(cols, (cols+mostCols-1)/mostCols)
+	for n := 1; n <= rows; n++ {
+		if g.rows = evenly(rows, n); g.rows.parts() != n {
+			continue
+		}
+		work := g.rows.each * g.cols.each * d.depth
+		each := min(panels, max(1, unitWork/max(work, 1)))
+		g.filters = cut{max(d.Filters, 1), each * width}
+		f(g)
+		if g.filters.each = width; each > 1 {
+			f(g)
+		}
+	}
+}
+
+// bunchedCost is about how many cycles the slowest part takes.
+func (d *Dense) bunchedCost(g *grid, parts int) float64 {
+	places, width := g.rows.each*g.cols.each, gemm.Width(d.level)
+	panels := float64(roundUp(g.filters.each, width) / width)
+	unit := unitCost + panels*float64(places)*(float64(d.depth)+endCost*float64(width)+bunchCost)
+	staged := d.Channels * d.geo.outerTaps * places
+	block := 0.0
+	if !d.direct {
+		s := newStage(d.sides, g.rows.each, g.cols.each, d.fast)
+		staged = d.Channels * d.geo.outerTaps * s.channel
+		block = float64(staged) * stageCost
+	}
+	if staged > stageRoom {
+		unit *= 1.1
+	}
+	units, pieces := g.units(), g.filters.parts()
+	parts = min(parts, units)
+	worst := 0.0
+	for p := range parts {
+		first, end := units*p/parts, units*(p+1)/parts
+		blocks := (end-1)/pieces - first/pieces + 1
+		worst = max(worst, float64(end-first)*unit+float64(blocks)*block)
+	}
+	return worst
 }

@@ -17,11 +17,17 @@ type kernels struct {
 
 	runs func(dst *float32, step int, offsets *int, n int, a, b *float32) // sixteen columns
 
-	// copyRows copies n floats of rows, every step-th of src; the rows are from and
-	// to bytes apart.
-	copyRows func(dst, src *float32, rows, n, to, from, step int)
+	// rows writes rows, to bytes apart: left times fill, every step-th of n floats of a
+	// row of src, whose rows are from bytes apart, and fill again, right times at least.
+	// What lies behind the last row may be written too, up to slack.
+	rows func(dst, src *float32, rows, n, to, from, step, left, right int, fill *float32)
 
-	steps func(x *float32, rows, n, ld int, steps *float32) // see Steps
+	// What ends tiles; see ender.
+	endTurned func(*ender)
+	endRows   func(*ender)
+
+	// places has functions by how many places their bunches have; nil: there are none.
+	places []func(*bunches)
 
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc

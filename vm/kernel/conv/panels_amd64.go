@@ -22,22 +22,12 @@ func panelEachAVX2(dst *float32, step int, offsets *int, n int, src *float32, pl
 //go:noescape
 func panelRunsAVX2(dst *float32, step int, offsets *int, n int, a *float32, b *float32)
 
-// rowsAVX2 copies rows of n floats, at least eight, that are from and to bytes apart.
+// rowsAVX2 writes rows, to bytes apart: left floats of fill, at most eight, every float of a row of src, whose rows are from bytes apart, n+8 of them, and fill again. The first masks choose what there is of the last eight in dst, the others in src. Up to sixteen floats are written behind the row's.
 //
 //go:noescape
-func rowsAVX2(dst *float32, src *float32, rows int, n int, to int, from int)
+func rowsAVX2(dst *float32, src *float32, rows int, n int, to int, from int, left int, fill *float32, mask *int32, low *int32)
 
-// rowsFewAVX2 copies rows of eight floats that the mask chooses, that are from and to bytes apart.
+// evensAVX2 writes rows, to bytes apart: left floats of fill, at most eight, every other float of a row of src, whose rows are from bytes apart, n+8 of them, and fill again. The first masks choose what there is of the last eight in dst, the others in src. Up to sixteen floats are written behind the row's.
 //
 //go:noescape
-func rowsFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
-
-// evensAVX2 copies every other float of rows, n of each, at least eight, that are from and to bytes apart. The mask chooses seven.
-//
-//go:noescape
-func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
-
-// evensFewAVX2 copies every other float of rows, of the eight that low chooses and the eight behind them that high chooses; the mask chooses what is written.
-//
-//go:noescape
-func evensFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, low *int32, high *int32, mask *int32)
+func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, left int, fill *float32, mask *int32, low *int32, high *int32)

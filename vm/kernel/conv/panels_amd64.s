@@ -129,105 +129,44 @@ done:
 	VZEROUPPER
 	RET
 
-// func rowsAVX2(dst *float32, src *float32, rows int, n int, to int, from int)
+// func rowsAVX2(dst *float32, src *float32, rows int, n int, to int, from int, left int, fill *float32, mask *int32, low *int32)
 // Requires: AVX
-TEXT ·rowsAVX2(SB), $0-48
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  rows+16(FP), DX
-	MOVQ  n+24(FP), BX
-	MOVQ  to+32(FP), SI
-	MOVQ  from+40(FP), DI
-	SUBQ  $0x08, BX
-	TESTQ DX, DX
-	JE    done
+TEXT ·rowsAVX2(SB), $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         to+32(FP), SI
+	MOVQ         from+40(FP), DI
+	MOVQ         left+48(FP), R8
+	MOVQ         fill+56(FP), R9
+	VBROADCASTSS (R9), Y0
+	MOVQ         mask+64(FP), R9
+	VMOVUPS      (R9), Y1
+	MOVQ         low+72(FP), R9
+	VMOVUPS      (R9), Y3
+	TESTQ        DX, DX
+	JE           done
 
 row:
-	XORQ R8, R8
-	CMPQ R8, BX
-	JGE  end
+	VMOVUPS Y0, (AX)
+	LEAQ    (AX)(R8*4), R10
+	XORQ    R9, R9
+	CMPQ    R9, BX
+	JGE     last
 
 next:
-	VMOVUPS (CX)(R8*4), Y0
-	VMOVUPS Y0, (AX)(R8*4)
-	ADDQ    $0x08, R8
-	CMPQ    R8, BX
+	VMOVUPS (CX)(R9*4), Y2
+	VMOVUPS Y2, (R10)(R9*4)
+	ADDQ    $0x08, R9
+	CMPQ    R9, BX
 	JLT     next
 
-end:
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	ADDQ    SI, AX
-	ADDQ    DI, CX
-	DECQ    DX
-	JNE     row
-
-done:
-	VZEROUPPER
-	RET
-
-// func rowsFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
-// Requires: AVX
-TEXT ·rowsFewAVX2(SB), $0-56
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    rows+16(FP), DX
-	MOVQ    n+24(FP), BX
-	MOVQ    to+32(FP), BX
-	MOVQ    from+40(FP), SI
-	MOVQ    mask+48(FP), DI
-	VMOVUPS (DI), Y0
-	TESTQ   DX, DX
-	JE      done
-
-row:
-	VMASKMOVPS (CX), Y0, Y1
-	VMASKMOVPS Y1, Y0, (AX)
-	ADDQ       BX, AX
-	ADDQ       SI, CX
-	DECQ       DX
-	JNE        row
-
-done:
-	VZEROUPPER
-	RET
-
-// func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, mask *int32)
-// Requires: AVX, AVX2
-TEXT ·evensAVX2(SB), $0-56
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    rows+16(FP), DX
-	MOVQ    n+24(FP), BX
-	MOVQ    to+32(FP), SI
-	MOVQ    from+40(FP), DI
-	MOVQ    mask+48(FP), R8
-	VMOVUPS (R8), Y0
-	SUBQ    $0x08, BX
-	TESTQ   DX, DX
-	JE      done
-
-row:
-	XORQ R8, R8
-	CMPQ R8, BX
-	JGE  end
-
-next:
-	VMOVUPS (CX)(R8*8), Y1
-	VMOVUPS 32(CX)(R8*8), Y2
-	VSHUFPS $0x88, Y2, Y1, Y1
-	VPERMPD $0xd8, Y1, Y1
-	VMOVUPS Y1, (AX)(R8*4)
-	ADDQ    $0x08, R8
-	CMPQ    R8, BX
-	JLT     next
-
-end:
-	VMOVUPS    (CX)(BX*8), Y1
-	VMASKMOVPS 32(CX)(BX*8), Y0, Y2
-	VSHUFPS    $0x88, Y2, Y1, Y1
-	VPERMPD    $0xd8, Y1, Y1
-	VMOVUPS    Y1, (AX)(BX*4)
+last:
+	VMASKMOVPS (CX)(R9*4), Y3, Y2
+	VBLENDVPS  Y1, Y2, Y0, Y2
+	VMOVUPS    Y2, (R10)(R9*4)
+	VMOVUPS    Y0, 32(R10)(R9*4)
 	ADDQ       SI, AX
 	ADDQ       DI, CX
 	DECQ       DX
@@ -237,32 +176,54 @@ done:
 	VZEROUPPER
 	RET
 
-// func evensFewAVX2(dst *float32, src *float32, rows int, n int, to int, from int, low *int32, high *int32, mask *int32)
+// func evensAVX2(dst *float32, src *float32, rows int, n int, to int, from int, left int, fill *float32, mask *int32, low *int32, high *int32)
 // Requires: AVX, AVX2
-TEXT ·evensFewAVX2(SB), $0-72
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    rows+16(FP), DX
-	MOVQ    n+24(FP), BX
-	MOVQ    to+32(FP), BX
-	MOVQ    from+40(FP), SI
-	MOVQ    low+48(FP), DI
-	VMOVUPS (DI), Y0
-	MOVQ    high+56(FP), DI
-	VMOVUPS (DI), Y1
-	MOVQ    mask+64(FP), DI
-	VMOVUPS (DI), Y2
-	TESTQ   DX, DX
-	JE      done
+TEXT ·evensAVX2(SB), $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         to+32(FP), SI
+	MOVQ         from+40(FP), DI
+	MOVQ         left+48(FP), R8
+	MOVQ         fill+56(FP), R9
+	VBROADCASTSS (R9), Y0
+	MOVQ         mask+64(FP), R9
+	VMOVUPS      (R9), Y1
+	MOVQ         low+72(FP), R9
+	VMOVUPS      (R9), Y3
+	MOVQ         high+80(FP), R9
+	VMOVUPS      (R9), Y4
+	TESTQ        DX, DX
+	JE           done
 
 row:
-	VMASKMOVPS (CX), Y0, Y3
-	VMASKMOVPS 32(CX), Y1, Y4
-	VSHUFPS    $0x88, Y4, Y3, Y3
-	VPERMPD    $0xd8, Y3, Y3
-	VMASKMOVPS Y3, Y2, (AX)
-	ADDQ       BX, AX
-	ADDQ       SI, CX
+	VMOVUPS Y0, (AX)
+	LEAQ    (AX)(R8*4), R10
+	XORQ    R9, R9
+	CMPQ    R9, BX
+	JGE     last
+
+next:
+	VMOVUPS (CX)(R9*8), Y2
+	VMOVUPS 32(CX)(R9*8), Y5
+	VSHUFPS $0x88, Y5, Y2, Y2
+	VPERMPD $0xd8, Y2, Y2
+	VMOVUPS Y2, (R10)(R9*4)
+	ADDQ    $0x08, R9
+	CMPQ    R9, BX
+	JLT     next
+
+last:
+	VMASKMOVPS (CX)(R9*8), Y3, Y2
+	VMASKMOVPS 32(CX)(R9*8), Y4, Y5
+	VSHUFPS    $0x88, Y5, Y2, Y2
+	VPERMPD    $0xd8, Y2, Y2
+	VBLENDVPS  Y1, Y2, Y0, Y2
+	VMOVUPS    Y2, (R10)(R9*4)
+	VMOVUPS    Y0, 32(R10)(R9*4)
+	ADDQ       SI, AX
+	ADDQ       DI, CX
 	DECQ       DX
 	JNE        row
 

@@ -68,7 +68,7 @@ func pool(t *testing.T, p *conv.Pool, parts, planes, places int, x []float32) []
 	w := conv.Work{Room: room}
 	for u := range p.Units() {
 		tile := p.Compute(&w, u, x)
-		tile.Store(y, planes, places)
+		tile.Copy(y, planes, places)
 	}
 	check(t)
 	return y

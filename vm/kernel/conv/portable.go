@@ -4,7 +4,8 @@ import "unsafe"
 
 var portable = kernels{
 	lanes: 8, depth: 320,
-	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, copyRows: copyRowsGo, steps: stepsGo,
+	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, rows: rowsGo,
+	endTurned: endTurnedGo, endRows: endRowsGo,
 	products: productsGo, sums: sumsGo, most: mostGo,
 }
 
@@ -29,9 +30,12 @@ func runsGo(dst *float32, step int, offsets *int, n int, a, b *float32) {
 	runGo(behind(dst, 32), step, offsets, n, b)
 }
 
-func copyRowsGo(dst, src *float32, rows, n, to, from, step int) {
+func rowsGo(dst, src *float32, rows, n, to, from, step, left, right int, fill *float32) {
 	for r := range rows {
-		line, of := unsafe.Slice(behind(dst, r*to), n), unsafe.Slice(behind(src, r*from), (n-1)*step+1)
+		line, of := unsafe.Slice(behind(dst, r*to), left+n+right), unsafe.Slice(behind(src, r*from), (n-1)*step+1)
+		fillWith(line[:left], *fill)
+		fillWith(line[left+n:], *fill)
+		line = line[left : left+n]
 		if step == 1 {
 			copy(line, of)
 			continue
@@ -39,6 +43,12 @@ func copyRowsGo(dst, src *float32, rows, n, to, from, step int) {
 		for i := range line {
 			line[i] = of[i*step]
 		}
+	}
+}
+
+func fillWith(x []float32, v float32) {
+	for i := range x {
+		x[i] = v
 	}
 }
 
@@ -103,11 +113,38 @@ func mostGo(dst, src *float32, n int, offsets *int, taps int, lowest *float32) {
 	}
 }
 
-func stepsGo(x *float32, rows, n, ld int, steps *float32) {
-	for r, s := range unsafe.Slice((*Steps)(unsafe.Pointer(steps)), rows) {
-		row := unsafe.Slice(behind(x, r*ld), n)
-		for i, v := range row {
-			row[i] = float32(float32((v+s[0]-s[1])*s[2])*s[3]) + s[4]
+func endTurnedGo(e *ender) {
+	for p := range 8 * e.count {
+		src := (*float32)(past(e.src, p*e.from))
+		for c := range 8 {
+			e.put(c, p, *at(src, c))
 		}
 	}
+}
+
+func endRowsGo(e *ender) {
+	for c := range e.rows {
+		src := (*float32)(past(e.src, c*e.from))
+		for p := range e.count {
+			e.put(c, p, *at(src, p))
+		}
+	}
+}
+
+// put ends the sum v of a channel and a place.
+func (e *ender) put(channel, place int, v float32) {
+	if e.steps != nil {
+		s := func(i int) float32 { return *(*float32)(past(e.steps, i*e.ld+4*channel)) }
+		v = float32(float32((v+s(0)-s(1))*s(2))*s(3)) + s(4)
+	}
+	if e.rest != nil {
+		v += *(*float32)(past(e.rest, channel*e.to+4*place))
+	}
+	if v < e.lo[0] {
+		v = e.lo[0]
+	}
+	if v > e.hi[0] {
+		v = e.hi[0]
+	}
+	*(*float32)(past(e.dst, channel*e.to+4*place)) = v
 }

@@ -68,23 +68,23 @@ func (s *stage) tap(row, col int) int {
 func (s *stage) pad(v float32) { s.blank = slices.Repeat([]float32{v}, s.plane) }
 
 // put stages what the places of a block see of one plane of x; nil is a plane of
-// padding.
+// padding. What lies behind the plane, up to slack, may be written too.
 func (s *stage) put(dst, x []float32, b *Block) {
 	rows, cols := b.rows+s.rows.reach, b.cols+s.cols.reach
 	for _, r := range s.rows.rests {
 		y, up, down := s.rows.inside(b.row, r, rows)
 		for _, c := range s.cols.rests {
-			at := dst[:s.plane]
-			dst = dst[s.plane:]
 			q, left, right := s.cols.inside(b.col, c, cols)
-			whole := up == 0 && left == 0 && down == rows && right == cols
-			if !whole || x == nil {
-				copy(at, s.blank)
+			if up >= down || left >= right || x == nil {
+				copy(dst[:s.plane], s.blank)
+				dst = dst[s.plane:]
+				continue
 			}
-			if up < down && left < right && x != nil {
-				s.fast.copyRows(&at[up*s.pitch+left], &x[y*s.cols.In+q], down-up, right-left,
-					4*s.pitch, 4*s.rows.Step*s.cols.In, s.cols.Step)
-			}
+			copy(dst[:up*s.pitch], s.blank)
+			s.fast.rows(&dst[up*s.pitch], &x[y*s.cols.In+q], down-up, right-left,
+				4*s.pitch, 4*s.rows.Step*s.cols.In, s.cols.Step, left, s.pitch-right, &s.blank[0])
+			copy(dst[down*s.pitch:s.plane], s.blank)
+			dst = dst[s.plane:]
 		}
 	}
 }

@@ -21,7 +21,7 @@ func bandAt(i, places int) (first, n, line int) {
 }
 
 // turned goes through k in the same steps as upright, lays out all places of each,
-// and goes through the panels of filters. The sums are turned back at the end.
+// and goes through the panels of filters.
 func (p *pass) turned(sums []float32) {
 	width, filters := gemm.Width(p.level), p.b.last-p.b.first
 	packed := p.packed[p.b.group*p.packedGroup():][:p.packedGroup()]
@@ -36,10 +36,11 @@ func (p *pass) turned(sums []float32) {
 			p.column(&block, sums[at:])
 		}
 	}
-	turnBack(p.tile, p.ld, sums, block.Ldc, p.b.places(), filters)
 }
 
-func (d *Dense) turnedLd() int { return spaced(roundUp(d.grid.filters.each, 16)) }
+func (d *Dense) turnedLd() int {
+	return spaced(roundUp(d.grid.filters.each, max(16, gemm.Width(d.level))))
+}
 
 // layBands lays out n steps of k for all places.
 func (p *pass) layBands(k, n int) {
@@ -59,17 +60,5 @@ func (p *pass) column(block *gemm.Block, sums []float32) {
 		block.M, block.C = count, sums[first*block.Ldc:]
 		block.A = gemm.Matrix{Data: p.panel[first*block.K:], Row: 1, Col: line}
 		p.w.Gemm.Run(p.level, block)
-	}
-}
-
-// turnBack writes sums [places][filters] as rows of places.
-func turnBack(dst []float32, ld int, sums []float32, from, places, filters int) {
-	for f := 0; f < filters; f += 4 {
-		n := min(4, filters-f)
-		for p := range places {
-			for i, v := range sums[p*from+f:][:n] {
-				dst[(f+i)*ld+p] = v
-			}
-		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -15,7 +16,8 @@ func main() {
 	gen.Main("conv",
 		gen.File{Name: "panels", Build: panels},
 		gen.File{Name: "taps", Build: taps},
-		gen.File{Name: "steps", Build: steps},
+		gen.File{Name: "ends", Build: ends},
+		gen.File{Name: "places", Build: places},
 	)
 }
 
@@ -125,7 +127,7 @@ func panels(c *Context) {
 			}
 		})
 	pairOfRuns(c)
-	copies(c)
+	stagedRows(c)
 }
 
 // pairOfRuns writes the layout of sixteen columns, two rows at a time.
@@ -171,94 +173,78 @@ func pairOfRuns(c *Context) {
 	end(c)
 }
 
-// copies writes the copies of rows.
-func copies(c *Context) {
-	const sizes = "dst, src *float32, rows, n, to, from int"
-	eachRow := func(name, params, doc string, body func(dst, src, n reg.GPVirtual, load func(string) reg.GPVirtual) func()) {
-		begin(c, name, "func("+sizes+params+")", doc)
-		dst, src, rows, n, to, from := arg(c, "dst"), arg(c, "src"), arg(c, "rows"), arg(c, "n"), arg(c, "to"), arg(c, "from")
-		row := body(dst, src, n, func(name string) reg.GPVirtual { return arg(c, name) })
-		c.TESTQ(rows, rows)
-		c.JE(LabelRef("done"))
-		c.Label("row")
-		row()
-		c.ADDQ(to, dst)
-		c.ADDQ(from, src)
-		c.DECQ(rows)
-		c.JNE(LabelRef("row"))
-		c.Label("done")
-		end(c)
-	}
-	eachRow("rowsAVX2", "", "copies rows of n floats, at least eight, that are from and to bytes apart.",
-		func(dst, src, n reg.GPVirtual, _ func(string) reg.GPVirtual) func() {
-			i, v := c.GP64(), c.YMM()
-			c.SUBQ(Imm(8), n)
-			return func() {
-				c.XORQ(i, i)
-				c.CMPQ(i, n)
-				c.JGE(LabelRef("end"))
-				c.Label("next")
-				c.VMOVUPS(Mem{Base: src, Index: i, Scale: 4}, v)
-				c.VMOVUPS(v, Mem{Base: dst, Index: i, Scale: 4})
-				c.ADDQ(Imm(8), i)
-				c.CMPQ(i, n)
-				c.JLT(LabelRef("next"))
-				c.Label("end")
-				c.VMOVUPS(Mem{Base: src, Index: n, Scale: 4}, v)
-				c.VMOVUPS(v, Mem{Base: dst, Index: n, Scale: 4})
-			}
-		})
-	eachRow("rowsFewAVX2", ", mask *int32", "copies rows of eight floats that the mask chooses, that are from and to bytes apart.",
-		func(dst, src, _ reg.GPVirtual, load func(string) reg.GPVirtual) func() {
-			mask, v := c.YMM(), c.YMM()
-			c.VMOVUPS(Mem{Base: load("mask")}, mask)
-			return func() {
-				c.VMASKMOVPS(Mem{Base: src}, mask, v)
-				c.VMASKMOVPS(v, mask, Mem{Base: dst})
-			}
+// stagedRows writes the copies of rows into a stage, with what is around them.
+func stagedRows(c *Context) {
+	stagedRow(c, "rowsAVX2", "low *int32", "every float", 4,
+		func(src, at reg.GPVirtual, to reg.VecVirtual) { c.VMOVUPS(Mem{Base: src, Index: at, Scale: 4}, to) },
+		func(src, at reg.GPVirtual, masks []reg.VecVirtual, to reg.VecVirtual) {
+			c.VMASKMOVPS(Mem{Base: src, Index: at, Scale: 4}, masks[0], to)
 		})
 	evens := func(a, b reg.VecVirtual) {
 		c.VSHUFPS(Imm(0b10_00_10_00), b, a, a)
 		c.VPERMPD(Imm(0b11_01_10_00), a, a)
 	}
-	eachRow("evensAVX2", ", mask *int32", "copies every other float of rows, n of each, at least eight, that are from and to bytes apart. The mask chooses seven.",
-		func(dst, src, n reg.GPVirtual, load func(string) reg.GPVirtual) func() {
-			mask, a, b, i := c.YMM(), c.YMM(), c.YMM(), c.GP64()
-			c.VMOVUPS(Mem{Base: load("mask")}, mask)
-			c.SUBQ(Imm(8), n)
-			return func() {
-				c.XORQ(i, i)
-				c.CMPQ(i, n)
-				c.JGE(LabelRef("end"))
-				c.Label("next")
-				c.VMOVUPS(Mem{Base: src, Index: i, Scale: 8}, a)
-				c.VMOVUPS(Mem{Base: src, Index: i, Scale: 8, Disp: 32}, b)
-				evens(a, b)
-				c.VMOVUPS(a, Mem{Base: dst, Index: i, Scale: 4})
-				c.ADDQ(Imm(8), i)
-				c.CMPQ(i, n)
-				c.JLT(LabelRef("next"))
-				c.Label("end")
-				// The sixteenth may be behind the end.
-				c.VMOVUPS(Mem{Base: src, Index: n, Scale: 8}, a)
-				c.VMASKMOVPS(Mem{Base: src, Index: n, Scale: 8, Disp: 32}, mask, b)
-				evens(a, b)
-				c.VMOVUPS(a, Mem{Base: dst, Index: n, Scale: 4})
-			}
+	stagedRow(c, "evensAVX2", "low, high *int32", "every other float", 8,
+		func(src, at reg.GPVirtual, to reg.VecVirtual) {
+			b := c.YMM()
+			c.VMOVUPS(Mem{Base: src, Index: at, Scale: 8}, to)
+			c.VMOVUPS(Mem{Base: src, Index: at, Scale: 8, Disp: 32}, b)
+			evens(to, b)
+		},
+		func(src, at reg.GPVirtual, masks []reg.VecVirtual, to reg.VecVirtual) {
+			b := c.YMM()
+			c.VMASKMOVPS(Mem{Base: src, Index: at, Scale: 8}, masks[0], to)
+			c.VMASKMOVPS(Mem{Base: src, Index: at, Scale: 8, Disp: 32}, masks[1], b)
+			evens(to, b)
 		})
-	eachRow("evensFewAVX2", ", low, high, mask *int32", "copies every other float of rows, of the eight that low chooses and the eight behind them that high chooses; the mask chooses what is written.",
-		func(dst, src, _ reg.GPVirtual, load func(string) reg.GPVirtual) func() {
-			low, high, mask, a, b := c.YMM(), c.YMM(), c.YMM(), c.YMM(), c.YMM()
-			c.VMOVUPS(Mem{Base: load("low")}, low)
-			c.VMOVUPS(Mem{Base: load("high")}, high)
-			c.VMOVUPS(Mem{Base: load("mask")}, mask)
-			return func() {
-				c.VMASKMOVPS(Mem{Base: src}, low, a)
-				c.VMASKMOVPS(Mem{Base: src, Disp: 32}, high, b)
-				evens(a, b)
-				c.VMASKMOVPS(a, mask, Mem{Base: dst})
-			}
-		})
+}
+
+// stagedRow writes one of them. whole loads eight floats of a row from the float
+// number at on, last what there is of the last eight.
+func stagedRow(c *Context, name, masks, what string, scale int,
+	whole func(src, at reg.GPVirtual, to reg.VecVirtual),
+	last func(src, at reg.GPVirtual, masks []reg.VecVirtual, to reg.VecVirtual),
+) {
+	begin(c, name, "func(dst, src *float32, rows, n, to, from, left int, fill *float32, mask, "+masks+")",
+		"writes rows, to bytes apart: left floats of fill, at most eight, "+what+
+			" of a row of src, whose rows are from bytes apart, n+8 of them, and fill again."+
+			" The first masks choose what there is of the last eight in dst, the others in src. Up to sixteen floats are written behind the row's.")
+	dst, src, rows, n, to, from, left := arg(c, "dst"), arg(c, "src"), arg(c, "rows"), arg(c, "n"), arg(c, "to"), arg(c, "from"), arg(c, "left")
+	fill, mask, v, at := c.YMM(), c.YMM(), c.YMM(), c.GP64()
+	load := func(name string, to reg.VecVirtual) { c.VMOVUPS(Mem{Base: arg(c, name)}, to) }
+	c.VBROADCASTSS(Mem{Base: arg(c, "fill")}, fill)
+	load("mask", mask)
+	var others []reg.VecVirtual
+	for _, m := range strings.Split(strings.TrimSuffix(masks, " *int32"), ", ") {
+		others = append(others, c.YMM())
+		load(m, others[len(others)-1])
+	}
+	data := c.GP64()
+	c.TESTQ(rows, rows)
+	c.JE(LabelRef("done"))
+	c.Label("row")
+	c.VMOVUPS(fill, Mem{Base: dst})
+	c.LEAQ(Mem{Base: dst, Index: left, Scale: 4}, data)
+	c.XORQ(at, at)
+	c.CMPQ(at, n)
+	c.JGE(LabelRef("last"))
+	c.Label("next")
+	whole(src, at, v)
+	c.VMOVUPS(v, Mem{Base: data, Index: at, Scale: 4})
+	c.ADDQ(Imm(8), at)
+	c.CMPQ(at, n)
+	c.JLT(LabelRef("next"))
+	c.Label("last")
+	last(src, at, others, v)
+	c.VBLENDVPS(mask, v, fill, v)
+	c.VMOVUPS(v, Mem{Base: data, Index: at, Scale: 4})
+	c.VMOVUPS(fill, Mem{Base: data, Index: at, Scale: 4, Disp: 32})
+	c.ADDQ(to, dst)
+	c.ADDQ(from, src)
+	c.DECQ(rows)
+	c.JNE(LabelRef("row"))
+	c.Label("done")
+	end(c)
 }
 
 // A fold is how taps come together.
@@ -388,68 +374,4 @@ func (f fold) write(c *Context, l level) {
 	c.JNE(LabelRef("single"))
 	c.Label("done")
 	end(c)
-}
-
-// steps writes what sums go through channel by channel, in place.
-func steps(c *Context) {
-	const doc = "changes rows of x, ld bytes apart, by five steps for each, in order: plus, minus, times, times, plus"
-	each := func(name, params, doc string, body func(x, n reg.GPVirtual, one func(v reg.VecVirtual))) {
-		begin(c, name, "func(x *float32, rows, n, ld int, steps *float32"+params+")", doc)
-		x, rows, n, ld, steps := arg(c, "x"), arg(c, "rows"), arg(c, "n"), arg(c, "ld"), arg(c, "steps")
-		with := make([]reg.VecVirtual, 5)
-		for i := range with {
-			with[i] = c.YMM()
-		}
-		next := "row"
-		c.TESTQ(rows, rows)
-		c.JE(LabelRef("done"))
-		load := func() {
-			for i, w := range with {
-				c.VBROADCASTSS(Mem{Base: steps, Disp: 4 * i}, w)
-			}
-			c.ADDQ(Imm(20), steps)
-		}
-		one := func(v reg.VecVirtual) {
-			c.VADDPS(with[0], v, v)
-			c.VSUBPS(with[1], v, v)
-			c.VMULPS(with[2], v, v)
-			c.VMULPS(with[3], v, v)
-			c.VADDPS(with[4], v, v)
-		}
-		c.Label(next)
-		load()
-		body(x, n, one)
-		c.ADDQ(ld, x)
-		c.DECQ(rows)
-		c.JNE(LabelRef(next))
-		c.Label("done")
-		end(c)
-	}
-	each("stepsAVX2", "", doc+". Rows have n floats, at least eight.",
-		func(x, n reg.GPVirtual, one func(reg.VecVirtual)) {
-			// The last register overlaps the one before, and is read first.
-			i, v, last := c.GP64(), c.YMM(), c.YMM()
-			c.VMOVUPS(Mem{Base: x, Index: n, Scale: 4, Disp: -32}, last)
-			one(last)
-			c.MOVQ(U32(8), i)
-			c.CMPQ(i, n)
-			c.JGE(LabelRef("end"))
-			c.Label("next")
-			c.VMOVUPS(Mem{Base: x, Index: i, Scale: 4, Disp: -32}, v)
-			one(v)
-			c.VMOVUPS(v, Mem{Base: x, Index: i, Scale: 4, Disp: -32})
-			c.ADDQ(Imm(8), i)
-			c.CMPQ(i, n)
-			c.JLT(LabelRef("next"))
-			c.Label("end")
-			c.VMOVUPS(last, Mem{Base: x, Index: n, Scale: 4, Disp: -32})
-		})
-	each("stepsFewAVX2", ", mask *int32", doc+". The mask chooses n of eight floats.",
-		func(x, _ reg.GPVirtual, one func(reg.VecVirtual)) {
-			at, mask, v := arg(c, "mask"), c.YMM(), c.YMM()
-			c.VMOVUPS(Mem{Base: at}, mask)
-			c.VMASKMOVPS(Mem{Base: x}, mask, v)
-			one(v)
-			c.VMASKMOVPS(v, mask, Mem{Base: x})
-		})
 }
