@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,7 +179,7 @@ func convRegion(t *testing.T, r *rand.Rand) (w *regionWriter, out int) {
 	}
 	y := w.op("conv", fmt.Sprintf("stride=%d pad=%d groups=%d", stride, pad, groups), args...)
 	for range 1 + r.IntN(3) {
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0:
 			y = w.op("batchnorm", "", y, w.input(normal(r, filters)), w.input(normal(r, filters)), w.input(normal(r, filters)), w.input(positive(r, filters)))
 		case 1:
@@ -187,6 +188,8 @@ func convRegion(t *testing.T, r *rand.Rand) (w *regionWriter, out int) {
 			y = w.op("relu", "", y)
 		case 3:
 			y = w.op("mul", "", w.input(normal(r, filters, 1, 1)), y)
+		case 4:
+			y = w.op("relu6", "", y)
 		}
 	}
 	return w, y
@@ -243,6 +246,43 @@ func runRegion(t *testing.T, p *kernel.Prepared, b *kernel.Body, in []*tensor.T,
 		}
 	}
 	return out
+}
+
+// TestConvInPlace: the result may lie where a residual does, which every kernel that
+// takes this gives the same bits for.
+func TestConvInPlace(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		w, y := convRegion(t, r)
+		y = w.op("add", "", w.input(normal(r, w.typeOf(y).Ints()...)), y)
+		rest := len(w.in) - 1
+		if r.IntN(2) == 0 {
+			y = w.op("relu", "", y)
+		}
+		consts := make([]bool, len(w.in))
+		for i := range consts {
+			consts[i] = i > 0 && len(w.in[i].Shape) == 1
+		}
+		b := w.body(consts, y)
+		for _, o := range choices()[1:] {
+			b.InPlace = kernel.Absent
+			want := runRegion(t, kernel.Prepare(b, &o), b, w.in, 1)
+			b.InPlace = rest
+			p := kernel.Prepare(b, &o)
+			if p == nil {
+				t.Fatalf("seed %d: no kernel puts the result of %v in the place of its residual", seed, b.Ops)
+			}
+			in := slices.Clone(w.in)
+			in[rest] = in[rest].Clone()
+			var x kernel.Exec
+			if err := p.Do(&x, 0, 1, in[rest:], in); err != nil {
+				t.Fatal(err)
+			}
+			if !tensor.BitEqual(in[rest], want[0]) {
+				t.Fatalf("seed %d by %s: %v", seed, p.Name, tensor.Compare(in[rest], want[0], 0))
+			}
+		}
+	}
 }
 
 // TestConvRegionSteady: once memory is there, a run takes no more.

@@ -11,11 +11,13 @@
 // tap of the window (an element of its kernel) is one distance for all places.
 // Convolutions that neither pad nor stride read the input itself.
 //
-// A Dense convolution is a product [filters, k] x [k, places], k going over
-// channels and taps. The right side is never held: for sixteen or so places (a
-// panel) the k are laid out when it is their turn, in the first-level cache, and
-// used for all filters. A Thin one has a filter or two for each group, as depthwise
-// convolutions do: its sums go over whole planes, tap by tap. So do pools.
+// A Dense convolution is a product of filters and of what places see, k going over
+// channels and taps. The latter is never laid out where there are kernels for it: a
+// bunch of places, whose sums with a panel of filters are in registers, reads it in
+// place, since each k is one distance for all of them. Else it is laid out when its
+// turn comes, for some places and steps of k, in the first-level cache, and used for
+// all filters. A Thin convolution has a filter or two for each group, as depthwise ones
+// do: its sums go over whole planes, tap by tap. So do pools.
 //
 // Every sum begins at zero and takes one fused multiply-add for each k in ascending
 // order: channels outermost, the last axis innermost, as the operator counts them,
@@ -23,9 +25,11 @@
 // order, so that they don't change a bit; but for Portable, which rounds products
 // before it adds them. The error is at most k*2^-24 of the sum of the magnitudes.
 //
-// What comes behind a convolution is the caller's: units leave their sums in a Tile of
-// scratch memory. A bias and a norm by running statistics, which go by channel, are
-// Steps of the tile.
+// Units leave their sums in a Tile of scratch memory. What comes behind a convolution
+// goes by tiles: a bias and a norm by running statistics, which are Steps of a channel,
+// a residual and an activation that keeps values within bounds are an Ending, through
+// which sums go on their way to y, and which turns them where a tile has its channels
+// side by side. All else is the caller's, with tiles Upright.
 //
 // Assembly is for amd64; on arm64 products are those of package gemm, and the rest is
 // Go.
