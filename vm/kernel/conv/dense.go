@@ -63,13 +63,14 @@ func newDense(level isa.Level, s Shape, packed bool) *Dense {
 }
 
 // turns reports whether the product is better off turned: by what is left over of the
-// filters or of the places of a plane in the last panel, and by what is done besides.
+// filters or of the places of a plane in the last panel, and by what is done besides. It
+// goes by the level, not by its kernels, which another processor than this may have.
 func (d *Dense) turns() bool {
 	width := gemm.Width(d.level)
 	places := float64(d.geo.places())
 	upright := float64(roundUp(d.geo.places(), width)) / max(places, 1)
 	turned := float64(roundUp(d.Filters, width)) / float64(max(d.Filters, 1))
-	if d.fast.places != nil {
+	if d.level == isa.AVX2 || d.level == isa.AVX512 {
 		return d.depth > 0 && turned < upright+layCost*float64(width)/float64(d.Filters)
 	}
 	return d.depth > 0 && turned+turnCost/float64(d.depth) < upright
