@@ -299,7 +299,7 @@ func (c *planCache) helpers(threads int) *vm.Workers {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.workers == nil {
-		c.workers = vm.NewWorkers(threadsOf(threads) - 1)
+		c.workers = vm.SharedWorkers(threadsOf(threads) - 1)
 		vm.EndWith(c, c.workers)
 	}
 	return c.workers

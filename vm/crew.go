@@ -2,7 +2,6 @@ package vm
 
 import (
 	"math/bits"
-	"runtime"
 	"sync/atomic"
 )
 
@@ -15,15 +14,19 @@ type crew struct {
 	posted []atomic.Uint64 // by event: the number of the run that posted it last, so that nothing is reset
 	run    uint64          // the number of the run under way
 
+	_       line
 	ready   atomic.Uint64 // the streams that can go on and that nobody has
 	parked  atomic.Uint64 // those that wait for an event
-	jobs    atomic.Uint64 // those whose task is done in parts, of which some may be left
+	jobs    atomic.Uint64 // those that have had a task done in parts
 	left    atomic.Int32  // how many streams have not ended
+	given   atomic.Uint32 // counts how often others were told of streams
 	stopped atomic.Bool
+	_       line
 
-	offered atomic.Bool  // the workers know of the run
-	inside  atomic.Int32 // how many of them are at work on it
-	caller  parker
+	listed atomic.Pointer[staff] // on whose board the run is; nil: nobody knows of it
+	place  int                   // there
+	inside atomic.Int32          // how many workers are at work on it
+	caller parker
 }
 
 func (c *crew) init(events int) {
@@ -36,6 +39,9 @@ func (c *crew) begin(streams int) {
 	c.run++
 	c.stopped.Store(false)
 	c.left.Store(int32(streams))
+	if c.jobs.Load() != 0 {
+		c.jobs.Store(0)
+	}
 	c.ready.Store(1<<streams - 1)
 }
 
@@ -53,7 +59,7 @@ func (c *crew) take() int {
 }
 
 // hasWork reports whether there is something that another executor could do.
-func (c *crew) hasWork() bool { return c.ready.Load()|c.jobs.Load() != 0 }
+func (f *frame) hasWork() bool { return f.ready.Load() != 0 || f.hasJob() }
 
 // isPosted reports whether event i has been posted in this run.
 func (c *crew) isPosted(i int) bool { return c.posted[i].Load() == c.run }
@@ -108,13 +114,7 @@ func (f *frame) execute() {
 		f.await()
 		f.help(f.hand)
 	}
-	if f.offered.Load() {
-		f.m.workers.withdraw(f)
-		f.offered.Store(false)
-		for f.inside.Load() > 0 { // on their way out
-			runtime.Gosched()
-		}
-	}
+	f.withdraw()
 }
 
 // help does what there is to do: streams first, then parts of others' tasks.
@@ -142,7 +142,7 @@ func (f *frame) await() {
 	wanted := func() bool {
 		return f.left.Load() == 0 || f.hasWork() || !f.stopped.Load() && f.halted()
 	}
-	if spin(wanted) {
+	if spin(spinTime, wanted) {
 		return
 	}
 	f.caller.about()
@@ -163,22 +163,6 @@ func (f *frame) ended() {
 	if f.left.Add(-1) == 0 {
 		f.caller.wake()
 	}
-}
-
-// offer looks for somebody who takes a stream that is ready: the caller, if it
-// sleeps, or workers.
-func (f *frame) offer(n int) {
-	if f.caller.wake() {
-		n--
-	}
-	if n > 0 && f.m.workers.Count() > 0 {
-		f.m.workers.offer(f, n)
-	}
-}
-
-// hasHelp reports whether somebody seems to have time for a part of a task.
-func (f *frame) hasHelp() bool {
-	return f.caller.asleep.Load() || f.m.workers.haveTime()
 }
 
 // halted reports whether the run is to stop. It looks whether the context is

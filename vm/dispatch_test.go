@@ -116,6 +116,34 @@ func benchmarkRuns(b *testing.B, m *Machine, ctx context.Context, tasks int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tasks), "ns/task")
 }
 
+// BenchmarkForkJoin measures what it costs to do a task in parts: of tasks in two
+// parts that do nothing, and in one.
+func BenchmarkForkJoin(b *testing.B) {
+	const n = 1000
+	for _, parts := range []int{0, 2, 8} {
+		b.Run(fmt.Sprintf("%dparts", parts), func(b *testing.B) {
+			w := NewWorkers(1)
+			defer w.Close()
+			m := loaded(b, chain(n, 1), Options{Workers: w})
+			for i := range m.code[0][0] {
+				st := &m.code[0][0][i]
+				st.parts, st.work = parts, wakeWork
+				if st.task != nil {
+					st.task = &kernel.Prepared{Name: "nothing", Runner: nothing{}}
+				}
+			}
+			benchmarkRuns(b, m, context.Background(), n)
+		})
+	}
+}
+
+// nothing is the Runner of a task that does nothing.
+type nothing struct{}
+
+func (nothing) Parts(want int) int { return want }
+
+func (nothing) Run(*kernel.Exec, int, int, []*tensor.T, []*tensor.T) error { return nil }
+
 // BenchmarkParts measures tasks on one executor and on all that there may be.
 func BenchmarkParts(b *testing.B) {
 	for _, c := range []struct{ name, text string }{

@@ -10,11 +10,14 @@ const (
 	// another executor. One that has done as much since it last told others of what
 	// there is to do tells them again.
 	handover = 2000
-	// partWork is how many nanoseconds a part of a task takes at least. To take a
-	// part costs some tens, and a worker that sleeps comes some microseconds late.
-	partWork = 20_000
-	// partsEach is how many parts an executor gets at most, so that one that comes
-	// late, or is slow, leaves its share to the others.
+	// leastPart is how many nanoseconds a part of a task takes at least. To begin a
+	// task by parts and to wait for the last of them costs some three hundred, if the
+	// workers are awake.
+	leastPart = 1500
+	// partWork is how many nanoseconds a part takes at least where an executor has
+	// more than one, of which it gets partsEach at most: so that one that comes late,
+	// or is slow, leaves of its share to the others.
+	partWork  = 20_000
 	partsEach = 4
 	// maxWork bounds the estimate of a step; loops end when they want.
 	maxWork = kernel.MaxWork
@@ -71,9 +74,8 @@ func times(work, rounds int64) int64 {
 
 // partsOf divides a task that is large enough; 0 if it is not, or can't be.
 func (m *Machine) partsOf(st *step, known map[*kernel.Prepared]int) int {
-	most := partsEach * (m.workers.Count() + 1)
-	want := int(min(st.work/partWork, int64(most)))
-	if m.workers.Count() == 0 || want < 2 || !m.maySplit(st) {
+	want := wanted(st.work, m.workers.Count()+1)
+	if want < 2 || !m.maySplit(st) {
 		return 0
 	}
 	parts, ok := known[st.task]
@@ -84,6 +86,17 @@ func (m *Machine) partsOf(st *step, known map[*kernel.Prepared]int) int {
 		known[st.task] = parts
 	}
 	return parts
+}
+
+// wanted is how many parts a task should have that takes so many nanoseconds: one
+// for each of the executors that it is worth to ask, or the same number of them for
+// all.
+func wanted(work int64, executors int) int {
+	if executors < 2 {
+		return 0
+	}
+	each := min(max(work/(partWork*int64(executors)), 1), partsEach)
+	return int(min(work/leastPart, each*int64(executors), maxParts/2))
 }
 
 // maySplit reports whether nothing is lost when a task fails half way. Then the

@@ -95,7 +95,7 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 		m.memory = new(Memory)
 	}
 	if m.workers == nil {
-		m.workers, m.own = NewWorkers(-1), true
+		m.workers, m.own = SharedWorkers(-1), true
 		EndWith(m, m.workers)
 	}
 	if err := m.bindWeights(weights); err != nil {

@@ -44,38 +44,47 @@ func (p *parker) wake() bool {
 	return true
 }
 
-// How long an executor looks for work before it sleeps. Waking a goroutine takes
-// some five microseconds until it runs, and two of the one that wakes it, so
-// that ten times as long bounds what is lost by a wrong guess to a tenth.
-const spinTime = 50 * time.Microsecond
+const (
+	// spinTime is how long an executor looks for work before it sleeps. Waking a
+	// thread takes from 5 microseconds to more than 100 on virtual processors that
+	// have gone to sleep, so that about as long bounds what is lost by a wrong guess to
+	// what the right one would have cost.
+	spinTime = 100 * time.Microsecond
+	// yieldTime is how long it keeps a thread to itself at a time. Other goroutines
+	// wait for it at most so long; to ask for them costs more than the usual wait.
+	yieldTime = 20 * time.Microsecond
+	// looks is how often a reason is looked for between two looks at the clock.
+	looks = 32
+)
 
-// spin looks for a reason to go on: often at first, then giving way to other
-// goroutines between looks, until there is one or spinTime has passed.
-func spin(reason func() bool) bool {
-	for range 100 {
+// spin looks for a reason to go on until there is one or limit has passed.
+func spin(limit time.Duration, reason func() bool) bool {
+	if look(reason) {
+		return true
+	}
+	start, yielded := time.Now(), time.Duration(0)
+	for {
+		if look(reason) {
+			return true
+		}
+		waited := time.Since(start)
+		if waited >= limit {
+			return reason()
+		}
+		if waited-yielded >= yieldTime {
+			runtime.Gosched()
+			yielded = waited
+		}
+	}
+}
+
+// look looks for a reason a few times.
+func look(reason func() bool) bool {
+	for range looks {
 		if reason() {
 			return true
 		}
+		pause()
 	}
-	for start := time.Now(); time.Since(start) < spinTime; {
-		for range 8 {
-			if reason() {
-				return true
-			}
-			pause()
-		}
-		runtime.Gosched()
-	}
-	return reason()
+	return false
 }
-
-// pause keeps a processor busy for some ten nanoseconds without touching
-// memory that others write.
-func pause() {
-	for i := range 30 {
-		relax(i)
-	}
-}
-
-//go:noinline
-func relax(int) {}

@@ -9,67 +9,151 @@ import (
 	"github.com/npulang/npu/vm/kernel"
 )
 
-// A job is a task of one stream whose parts several executors compute. The
-// stream's own executor begins it, takes parts like the others, and waits for the
-// last one: at most as long as one part takes.
+// A job is a task of one stream whose parts several executors compute. Each of
+// them has a range of parts of its own, the same in each run, so that the weights
+// that a part reads stay in the caches of its processor; it takes those first, then
+// what others leave of theirs, from their end. The stream's own executor begins the
+// job and waits for the last part: at most as long as one part takes.
 type job struct {
-	// open has the number of the job above and how many parts nobody has taken
-	// yet below. The number keeps an executor that was slow from taking a part of
-	// the next job for one of the last.
+	_ line
+	// open has the number of the job above and of its parts below; spent is the
+	// number of the last job of which nobody has a part left to take.
 	open   atomic.Uint64
+	spent  atomic.Uint32
 	rest   atomic.Int32 // parts that are not done
 	failed atomic.Bool
-	owner  parker
+	_      line
 
 	task    *kernel.Prepared
 	parts   int
 	budget  *ir.Budget
 	out, in []*tensor.T
+	ranges  []claims // by executor
+	owner   parker
 }
 
+// A line keeps what executors write apart from what others look at, so that they
+// don't take it from each other's caches. Processors fetch lines of 64 bytes in pairs.
+type line [128]byte
+
+// claims are what is left of the parts of one executor. The word has the number of
+// the job above, then the first part and the end, 16 bits each. One that has the
+// number of an earlier job stands for all of them, so that nobody has to write
+// down those of the next: who was slow, and looks for parts of an earlier job,
+// finds none, since that job did not end before all its words said so.
+type claims struct {
+	word atomic.Uint64
+	_    line
+}
+
+// maxParts is how many parts a word of claims can tell apart.
+const maxParts = 1<<16 - 1
+
+// sweep is every how many jobs all words are written anew, so that no number comes
+// round again while a word has it from long ago.
+const sweep = 1 << 20
+
+// take takes a part of a range from lo to hi of a job: the first, or the last if
+// it is not the executor's own; -1 if there is none left.
+func (c *claims) take(job uint32, lo, hi int, own bool) int {
+	for {
+		from, to := lo, hi
+		word := c.word.Load()
+		switch number := uint32(word >> 32); {
+		case number == job:
+			from, to = int(word>>16&maxParts), int(word&maxParts)
+		case int32(number-job) > 0:
+			return -1
+		}
+		if from >= to {
+			return -1
+		}
+		part := from
+		if own {
+			from++
+		} else {
+			to--
+			part = to
+		}
+		if c.word.CompareAndSwap(word, claimed(job, from, to)) {
+			return part
+		}
+	}
+}
+
+func claimed(job uint32, lo, hi int) uint64 { return uint64(job)<<32 | uint64(lo)<<16 | uint64(hi) }
+
 // A hand is what an executor works with.
-type hand struct{ exec kernel.Exec }
+type hand struct {
+	exec  kernel.Exec
+	index int // among executors; 0 is a caller
+}
 
 // clear lets go of what belongs to the last run.
 func (h *hand) clear() { h.exec.Clear() }
 
-const countBits = 32
+// init makes a job for at most so many executors.
+func (j *job) init(executors int) {
+	j.ranges = make([]claims, executors)
+	j.owner.init()
+}
 
 // begin opens the next job.
 func (j *job) begin(st *step, budget *ir.Budget, out, in []*tensor.T) {
+	number := uint32(j.open.Load()>>32) + 1
+	if number%sweep == 0 {
+		for i := range j.ranges {
+			j.ranges[i].word.Store(claimed(number-1, 0, 0))
+		}
+	}
 	j.task, j.parts, j.budget, j.out, j.in = st.task, st.parts, budget, out, in
-	n := st.parts
-	j.failed.Store(false)
-	j.rest.Store(int32(n))
-	j.open.Store((j.open.Load()>>countBits+1)<<countBits | uint64(n))
+	if j.failed.Load() {
+		j.failed.Store(false)
+	}
+	j.rest.Store(int32(st.parts))
+	j.open.Store(uint64(number)<<32 | uint64(st.parts))
 }
 
-// claim takes a part. Once it has, the job can't end before the part does.
-func (j *job) claim() (part int, ok bool) {
-	for {
-		word := j.open.Load()
-		n := uint32(word)
-		if n == 0 {
-			return 0, false
-		}
-		if j.open.CompareAndSwap(word, word-1) {
-			return int(n - 1), true
-		}
-	}
-}
+// has reports whether there may be parts to take.
+func (j *job) has() bool { return uint32(j.open.Load()>>32) != j.spent.Load() }
 
-// do computes a part that was claimed.
-func (j *job) do(part int, h *hand) {
-	if !j.failed.Load() && !j.compute(part, h) {
-		j.failed.Store(true)
+// help computes parts of the job until none is left; it reports whether there was
+// one.
+func (j *job) help(h *hand) bool {
+	word := j.open.Load()
+	number, parts := uint32(word>>32), int(uint32(word))
+	done := int32(0)
+	for part := j.claim(number, parts, h); part >= 0; part = j.claim(number, parts, h) {
+		// The job can't end before the part is counted, nor can the next one begin.
+		if !j.failed.Load() && !j.compute(part, h) {
+			j.failed.Store(true)
+		}
+		done++
 	}
-	if j.rest.Add(-1) == 0 {
+	if done > 0 && j.rest.Add(-done) == 0 {
 		j.owner.wake()
 	}
+	return done > 0
 }
 
-// compute reports whether the part went well. What went wrong the owner finds
-// out: it runs the whole task again, whose error then does not depend on parts.
+// claim takes a part of a job; -1 if there is none left.
+func (j *job) claim(number uint32, parts int, h *hand) int {
+	n := min(len(j.ranges), parts)
+	for i := range n {
+		e := (h.index + i) % n
+		if part := j.ranges[e].take(number, e*parts/n, (e+1)*parts/n, i == 0); part >= 0 {
+			return part
+		}
+	}
+	if j.spent.Load() != number {
+		j.spent.Store(number)
+	}
+	return -1
+}
+
+// compute reports whether a part that was claimed went well. What went wrong the
+// owner finds out: it runs the whole task again, whose error then does not depend on
+// parts.
 func (j *job) compute(part int, h *hand) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -80,33 +164,10 @@ func (j *job) compute(part int, h *hand) (ok bool) {
 	return j.task.Do(&h.exec, part, j.parts, j.out, j.in) == nil
 }
 
-// claim takes a part of the stream's job. With the last one nobody has to look
-// for more: the job can't end before, nor the next one begin.
-func (s *stream) claim() (part int, ok bool) {
-	part, ok = s.job.claim()
-	if ok && part == 0 {
-		s.f.jobs.And(^s.bit)
-	}
-	return part, ok
-}
-
-// share computes a task by parts; it reports whether that went well.
-func (s *stream) share(st *step, out, in []*tensor.T) bool {
-	j, f := &s.job, s.f
-	f.jobs.Or(s.bit)
-	j.begin(st, &f.budget, out, in)
-	f.offer(st.parts - 1)
-	for part, ok := s.claim(); ok; part, ok = s.claim() {
-		j.do(part, s.hand)
-	}
-	j.await()
-	return !j.failed.Load()
-}
-
 // await returns when all parts are done.
 func (j *job) await() {
 	done := func() bool { return j.rest.Load() == 0 }
-	for !spin(done) {
+	for !spin(spinTime, done) {
 		j.owner.about()
 		if done() {
 			j.owner.stay()
@@ -116,12 +177,33 @@ func (j *job) await() {
 	}
 }
 
-// helpJobs takes a part of some stream's task; it reports whether there was one.
+// share computes a task by parts; it reports whether that went well.
+func (s *stream) share(st *step, out, in []*tensor.T) bool {
+	j, f := &s.job, s.f
+	j.begin(st, &f.budget, out, in)
+	if f.jobs.Load()&s.bit == 0 {
+		f.jobs.Or(s.bit)
+	}
+	f.offerParts(st.parts-1, st.work >= wakeWork)
+	j.help(s.hand)
+	j.await()
+	return !j.failed.Load()
+}
+
+// hasJob reports whether some stream's task has parts to take.
+func (f *frame) hasJob() bool {
+	for set := f.jobs.Load(); set != 0; set &= set - 1 {
+		if f.streams[bits.TrailingZeros64(set)].job.has() {
+			return true
+		}
+	}
+	return false
+}
+
+// helpJobs takes parts of some stream's task; it reports whether there were any.
 func (f *frame) helpJobs(h *hand) bool {
 	for set := f.jobs.Load(); set != 0; set &= set - 1 {
-		s := &f.streams[bits.TrailingZeros64(set)]
-		if part, ok := s.claim(); ok {
-			s.job.do(part, h)
+		if f.streams[bits.TrailingZeros64(set)].job.help(h) {
 			return true
 		}
 	}

@@ -17,20 +17,21 @@ type stream struct {
 	code []step
 	bit  uint64 // in the sets of the crew
 
-	next  int   // in code
-	at    *step // the step under way
-	top   int   // the task of the program under way, whatever bodies do
-	round int64 // of the innermost loop
-	owed  int64 // work done since others were last told of what there is
-	hand  *hand // of the executor
-	job   job
+	next   int   // in code
+	at     *step // the step under way
+	top    int   // the task of the program under way, whatever bodies do
+	round  int64 // of the innermost loop
+	owed   int64 // work done since others were last told of what there is
+	hand   *hand // of the executor
+	job    job
+	missed missed
 
 	awaits atomic.Int32 // the event, while the stream is set aside
 }
 
 func (s *stream) init(f *frame, index int, name string) {
 	s.f, s.name, s.code, s.bit = f, name, f.m.code[0][index], 1<<index
-	s.job.owner.init()
+	s.job.init(f.m.workers.Count() + 1)
 }
 
 func (s *stream) begin() {
@@ -125,7 +126,7 @@ func (s *stream) one(st *step) error {
 	if s.owed += st.work; s.owed >= s.f.m.handover {
 		s.owed = 0
 		if s.f.ready.Load() != 0 {
-			s.f.offer(1)
+			s.f.offerStream()
 		}
 	}
 	if s.f.watch != nil {
@@ -180,7 +181,7 @@ func (s *stream) exec(st *step, out, in []*tensor.T) error {
 }
 
 func (s *stream) compute(st *step, out, in []*tensor.T) error {
-	if st.parts > 0 && s.f.hasHelp() && s.share(st, out, in) {
+	if st.parts > 0 && s.hasHelp(st.work) && s.share(st, out, in) {
 		return nil
 	}
 	if s.f.stopped.Load() {

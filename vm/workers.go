@@ -2,42 +2,49 @@ package vm
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// Workers are goroutines that help runs along: with streams beside the one
-// that the caller of a run advances, and with parts of large tasks. Machines may
-// share them. They start when there is work for them, sleep when there is none,
-// and end with Close. A nil *Workers has none.
+// Workers help runs along: with streams beside the one that the caller of a run
+// advances, and with parts of large tasks. They say how many goroutines may help
+// the runs of the machines that have them, all together. The goroutines start when
+// there is work for them, sleep when there is none, and end when the last Workers
+// that have used them are closed. A nil *Workers has none.
 type Workers struct {
-	most int
-
-	version  atomic.Uint32 // counts offers, so that one who looks for work sees a new one
-	spinning atomic.Int32  // workers that look for work
-	sleeping atomic.Int32  // workers that sleep
-	started  atomic.Int32  // workers that there are
+	most    int
+	serving atomic.Int32          // how many are at work on runs of these machines
+	staff   atomic.Pointer[staff] // of whom; nil before they are needed, and when closed
 
 	mu     sync.Mutex
-	offers []*frame  // runs that have, or may yet have, work to give away
-	idle   []*worker // asleep, or about to be
+	own    bool // nobody else has the staff
 	closed bool
-	all    sync.WaitGroup
 }
 
-// NewWorkers makes at most n workers; a negative n stands for one less than
-// the processors that Go uses, since the caller of a run works too. Where there
-// is only one, and in a browser, there are none: all work is the caller's.
-func NewWorkers(n int) *Workers {
+// NewWorkers makes n workers that belong to nobody else; a negative n stands for
+// one less than the processors that Go uses, since the caller of a run works too.
+// Where there is only one, and in a browser, there are none: all work is the
+// caller's.
+func NewWorkers(n int) *Workers { return &Workers{most: usable(n, n), own: true} }
+
+// SharedWorkers are at most n of the process's workers, of which there are one less
+// than processors; a negative n stands for all. They help whoever shares them in
+// turns, and those who share them have as many executors together as there are
+// processors.
+func SharedWorkers(n int) *Workers {
+	return &Workers{most: usable(n, runtime.GOMAXPROCS(0)-1)}
+}
+
+// usable is the number of workers where n are wanted, at most so many.
+func usable(n, most int) int {
 	procs := runtime.GOMAXPROCS(0)
 	switch {
 	case procs == 1 || runtime.GOOS == "js" || runtime.GOOS == "wasip1":
-		n = 0
+		return 0
 	case n < 0:
-		n = procs - 1
+		return procs - 1
 	}
-	return &Workers{most: n}
+	return min(n, most)
 }
 
 // Count is the number of workers that there may be.
@@ -48,161 +55,95 @@ func (w *Workers) Count() int {
 	return w.most
 }
 
-// Close ends the workers and returns when they have. Runs under way, and later
-// ones, go on without them. Close may be called twice.
+// Close lets go of the workers, and returns when those have ended that nobody else
+// may want. Runs under way, and later ones, go on without. Close may be called
+// twice.
 func (w *Workers) Close() {
 	if w != nil {
-		w.dismiss()
-		w.all.Wait()
+		if s := w.dismiss(); s != nil {
+			s.all.Wait()
+		}
 	}
 }
 
 // EndWith lets workers end when the owner is collected, so that one that
 // nobody closes leaves none behind.
-func EndWith[T any](owner *T, w *Workers) { runtime.AddCleanup(owner, (*Workers).dismiss, w) }
+func EndWith[T any](owner *T, w *Workers) {
+	runtime.AddCleanup(owner, func(w *Workers) { w.dismiss() }, w)
+}
 
-// dismiss tells the workers to end.
-func (w *Workers) dismiss() {
+// dismiss lets go of the workers, and returns those that were told to end.
+func (w *Workers) dismiss() *staff {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	s := w.staff.Swap(nil)
 	w.closed = true
-	for _, k := range w.idle {
-		k.wake()
+	if s == nil || !w.own && !house.leave(s) {
+		return nil
 	}
-	w.version.Add(1)
+	s.dismiss()
+	return s
 }
 
-// offer says that a run has work for n others now. It costs the run little,
-// unless workers sleep.
-func (w *Workers) offer(f *frame, n int) {
-	if !f.offered.Load() {
-		w.list(f)
+// who are the goroutines; nil if there are none or they are closed.
+func (w *Workers) who() *staff {
+	if w == nil || w.most == 0 {
+		return nil
 	}
-	w.version.Add(1)
-	// Those who spin see the version.
-	for n -= int(w.spinning.Load()); n > 0 && w.resting(); n-- {
-		w.rouse()
+	if s := w.staff.Load(); s != nil {
+		return s
 	}
+	return w.engage()
 }
 
-// resting reports whether a worker sleeps, or has not been started yet.
-func (w *Workers) resting() bool {
-	return w.sleeping.Load() > 0 || int(w.started.Load()) < w.most
-}
-
-// haveTime reports whether there seems to be a worker without work.
-func (w *Workers) haveTime() bool {
-	return w != nil && (w.spinning.Load() > 0 || w.resting())
-}
-
-// list adds a run to those that are helped.
-func (w *Workers) list(f *frame) {
+// engage finds the goroutines.
+func (w *Workers) engage() *staff {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed && !f.offered.Load() {
-		f.offered.Store(true)
-		w.offers = append(w.offers, f)
+	if s := w.staff.Load(); s != nil || w.closed {
+		return s
 	}
-}
-
-// rouse wakes a worker, or starts one if all are awake.
-func (w *Workers) rouse() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return
-	}
-	for n := len(w.idle); n > 0; n-- {
-		k := w.idle[n-1]
-		w.idle = w.idle[:n-1]
-		if k.wake() {
-			return
-		}
-	}
-	if int(w.started.Load()) < w.most {
-		w.started.Add(1)
-		k := &worker{w: w}
-		k.init()
-		w.all.Go(k.live)
-	}
-}
-
-// withdraw takes a run off the list; those who help it already may still do so.
-func (w *Workers) withdraw(f *frame) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if i := slices.Index(w.offers, f); i >= 0 {
-		w.offers = slices.Delete(w.offers, i, i+1)
-	}
-}
-
-// A worker is one of the goroutines.
-type worker struct {
-	parker
-	w    *Workers
-	hand hand
-}
-
-// live helps runs until the workers are closed.
-func (k *worker) live() {
-	w := k.w
-	for {
-		seen := w.version.Load()
-		f, closed := w.join(seen)
-		switch {
-		case closed:
-			return
-		case f != nil:
-			f.help(&k.hand)
-			f.inside.Add(-1)
-			k.hand.clear()
-		default:
-			k.rest(seen)
-		}
-	}
-}
-
-// join finds a run that has work and counts the worker inside. It begins at
-// another run each time, so that none waits for ever.
-func (w *Workers) join(from uint32) (f *frame, closed bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return nil, true
-	}
-	for i := range w.offers {
-		if f := w.offers[(int(from)+i)%len(w.offers)]; f.hasWork() {
-			f.inside.Add(1)
-			return f, false
-		}
-	}
-	return nil, false
-}
-
-// rest returns when there has been an offer since seen was the version.
-func (k *worker) rest(seen uint32) {
-	w := k.w
-	w.spinning.Add(1)
-	found := spin(func() bool { return w.version.Load() != seen })
-	w.spinning.Add(-1)
-	if found {
-		return
-	}
-	k.about()
-	w.mu.Lock()
-	w.idle = append(w.idle, k)
-	w.mu.Unlock()
-	w.sleeping.Add(1)
-	// An offer since the spin may have counted on it.
-	if w.version.Load() != seen {
-		k.stay()
+	var s *staff
+	if w.own {
+		s = newStaff(w.most + 1)
 	} else {
-		k.sleep(nil)
+		s = house.enter()
 	}
-	w.sleeping.Add(-1)
-	w.mu.Lock()
-	if i := slices.Index(w.idle, k); i >= 0 {
-		w.idle = slices.Delete(w.idle, i, i+1)
+	s.allow(w.most)
+	w.staff.Store(s)
+	return s
+}
+
+// A registry has the goroutines of the process while somebody uses them.
+type registry struct {
+	mu    sync.Mutex
+	staff *staff
+	users int
+}
+
+// house is the one registry: how many processors there are to share is known of the
+// process as a whole only.
+var house registry
+
+// enter counts one more who uses the goroutines.
+func (r *registry) enter() *staff {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.staff == nil {
+		r.staff = newStaff(runtime.GOMAXPROCS(0))
 	}
-	w.mu.Unlock()
+	r.users++
+	return r.staff
+}
+
+// leave counts one less; it reports whether that was the last one, behind whom
+// others get new goroutines.
+func (r *registry) leave(s *staff) (last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.users--; r.users > 0 {
+		return false
+	}
+	r.staff = nil
+	return true
 }
