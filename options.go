@@ -69,7 +69,8 @@ type Options struct {
 
 	// Threads is how many processors a run may use: the caller's goroutine and so
 	// many less one workers, which all runs of the program share; 0, and what is more
-	// than that, stands for GOMAXPROCS, which respects the limits of a container.
+	// than that, stands for GOMAXPROCS, which respects the limits of a container. All
+	// programs of the process have the same workers, and help in turns.
 	// Results don't depend on it, not by a bit.
 	Threads int
 

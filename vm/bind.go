@@ -93,8 +93,8 @@ func (b *binder) region(st *step) {
 }
 
 // copyTask is from how many bytes on a copy is a task of a kernel, that several
-// executors can share: twice partWork.
-const copyTask = 1 << 20
+// executors can share: it takes some ten microseconds then.
+const copyTask = 1 << 17
 
 // copy makes a task of a large copy, as the view that it is.
 func (b *binder) copy(st *step) {

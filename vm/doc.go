@@ -21,9 +21,15 @@
 // Work is given away only where that pays: an executor that has done two
 // microseconds of work while another stream could go on says so, and wakes a
 // worker if none is looking for work anyway. A chain stays where it is, a small
-// program on its caller. A task of forty microseconds or more whose kernel can
-// compute rows by themselves is done in parts by whoever has time. One that has
-// nothing to do looks around for 50 microseconds, then sleeps.
+// program on its caller. A task of three microseconds or more whose kernel can
+// compute rows by themselves is done in parts by whoever is awake: each executor
+// has parts of its own, the same in each run, and those who are ready earlier take
+// from the others. Workers are woken behind 40 microseconds of work that nobody
+// shared. Within a run, and behind it, they look for work for 100 microseconds
+// before they sleep.
+//
+// The goroutines are those of the process (SharedWorkers); runs that ask for help
+// are on a board, and share the processors evenly.
 //
 // RunInto computes into the caller's tensors, and once the machine is warm it
 // allocates nothing but for einsum. Run is the same with new tensors.
@@ -42,9 +48,9 @@
 //   - Run is safe for concurrent callers; they share weights and code only;
 //   - arenas, outputs and scratch memory of all runs stay below Memory.Limit:
 //     a run waits for what others have, and fails where it would fail alone;
-//   - Close returns only when every Run has; no goroutine outlives Workers.Close,
-//     which a machine calls for workers of its own, and workers of a machine that
-//     nobody closes end when it is collected;
+//   - Close returns only when every Run has; no goroutine outlives Workers.Close of
+//     the last who use it, which a machine calls for workers of its own; those of a
+//     machine that nobody closes it gives up when it is collected;
 //   - the results do not depend on the number of streams, workers or parts, bit
 //     for bit, nor on the order in which executors happen to come.
 //

@@ -17,7 +17,7 @@ const (
 	// partWork is how many nanoseconds a part takes at least where an executor has
 	// more than one, of which it gets partsEach at most: so that one that comes late,
 	// or is slow, leaves of its share to the others.
-	partWork  = 20_000
+	partWork  = 500_000
 	partsEach = 4
 	// maxWork bounds the estimate of a step; loops end when they want.
 	maxWork = kernel.MaxWork
