@@ -292,17 +292,21 @@ func (b *benched) allocations(ctx context.Context) error {
 }
 
 // stable reports whether the median of samples is known: whether the interval that
-// holds it with 95 % confidence is narrow. Of n samples in order, the bounds are
-// those 0.98 roots of n away from the middle, as the normal approximation of the
-// binomial distribution gives.
+// holds it is narrow.
 func stable(samples []float64) bool {
 	v := slices.Sorted(slices.Values(samples))
-	n := float64(len(v))
-	half := 0.98 * math.Sqrt(n)
-	low := v[max(int(math.Floor(n/2-half)), 0)]
-	high := v[min(int(math.Ceil(n/2+half)), len(v)-1)]
+	low, high := medianInterval(v)
 	m := quantile(v, 0.5)
 	return high-m <= stableShare*m && m-low <= stableShare*m
+}
+
+// medianInterval holds the median of what sorted samples are of with 95 % confidence. Of
+// n samples, the bounds are those 0.98 roots of n away from the middle, as the normal
+// approximation of the binomial distribution gives.
+func medianInterval(sorted []float64) (low, high float64) {
+	n := float64(len(sorted))
+	half := 0.98 * math.Sqrt(n)
+	return sorted[max(int(math.Floor(n/2-half)), 0)], sorted[min(int(math.Ceil(n/2+half)), len(sorted)-1)]
 }
 
 // quantile is the least of sorted samples that a share of them does not exceed; the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // A KernelReport tells of each task of a program which kernel runs it, and why, and
@@ -33,6 +34,14 @@ type KernelTask struct {
 	Kind   string   `json:"kind"` // reference, generic or fast; empty: the task has no kernel of its own
 	Why    string   `json:"why"`  // what the kernels that were asked before said
 	Parts  int      `json:"parts"`
+	// Candidate is the kernel and its way, as npu tune names them, and Choice how it
+	// was chosen: only (there is no other), estimate or bank. If a bank names a candidate
+	// that there is not, Unknown has that. Rivals are the others.
+	Candidate string  `json:"candidate"`
+	Estimate  float64 `json:"estimate_ms"` // of one time, on one processor
+	Choice    string  `json:"choice"`
+	Unknown   string  `json:"unknown,omitempty"`
+	Rivals    []Rival `json:"rivals,omitempty"`
 
 	Times     float64 `json:"times"`    // how often it ran, a run
 	Ms        float64 `json:"ms"`       // of the wall clock, a run, all times together
@@ -45,6 +54,12 @@ type KernelTask struct {
 	Limit     string  `json:"limit"`       // what bounds it: compute or memory; empty: it did not run
 	LimitRate float64 `json:"limit_rate"`  // GFLOP/s, or GB/s of a copy of as many bytes
 	Share     float64 `json:"limit_share"` // of the least time that the limit allows, in the least time that it took
+}
+
+// A Rival is another candidate for a task.
+type Rival struct {
+	Name     string  `json:"name"`
+	Estimate float64 `json:"estimate_ms"` // of one time, on one processor
 }
 
 // ExplainKernels runs a program and tells of each of its tasks. The inputs are those
@@ -84,7 +99,9 @@ func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, err
 	limits := &limits{threads: r.Threads, copies: map[int64]float64{}}
 	r.PeakGFlops = limits.peak()
 	for i := range tasks {
-		r.Tasks = append(r.Tasks, r.task(&tasks[i], limits))
+		k := r.task(&tasks[i], limits)
+		k.choice(tasks[i].Task, p.kernels())
+		r.Tasks = append(r.Tasks, k)
 	}
 	return r, nil
 }
@@ -117,6 +134,46 @@ func (r *KernelReport) task(t *vm.Task, l *limits) KernelTask {
 	}
 	k.Share = max(compute, memory) / each
 	return k
+}
+
+// The ways in which a candidate may have been chosen.
+const (
+	choiceOnly     = "only"
+	choiceEstimate = "estimate"
+	choiceBank     = "bank"
+)
+
+// choice says how the candidate of a task was chosen, among which.
+func (k *KernelTask) choice(t *kernel.Prepared, o *kernel.Options) {
+	if t == nil {
+		return
+	}
+	k.Candidate, k.Choice, k.Unknown = t.Candidate(), choiceOnly, t.Unknown
+	list := t.Candidates(o)
+	k.Estimate = float64(list[0].Work) / 1e6
+	for _, c := range list[1:] {
+		k.Choice = choiceEstimate
+		k.Rivals = append(k.Rivals, Rival{c.Name, float64(c.Work) / 1e6})
+	}
+	if t.Chosen {
+		k.Choice = choiceBank
+	}
+}
+
+// candidates lists all of a task in one line, its own first.
+func (k *KernelTask) candidates() string {
+	if len(k.Rivals) == 0 && k.Unknown == "" {
+		return ""
+	}
+	row, _, _ := strings.Cut(k.Candidate, " ")
+	text := fmt.Sprintf("%s %.3g", k.Candidate, k.Estimate)
+	for _, r := range k.Rivals {
+		text += fmt.Sprintf("; %s %.3g", strings.TrimPrefix(r.Name, row+" "), r.Estimate)
+	}
+	if k.Unknown != "" {
+		text += fmt.Sprintf("; the bank names %.60q, which is none", k.Unknown)
+	}
+	return text
 }
 
 // limits are what the machine can do, each measured when it is first asked for.
@@ -165,34 +222,50 @@ func (l *limits) copy(bytes int64) float64 {
 	return l.copies[size]
 }
 
-// Text prints the report as a table. What kernels said that did not take a task
-// stands below, by the number in brackets.
+// Text prints the report as a table. What kernels said that did not take a task, and
+// the candidates of tasks that have several, stand below, by the number in brackets.
 func (r *KernelReport) Text() string {
-	var reasons []string
-	table := align("lllrrrrll", func(row func(...string)) {
-		row("task", "operators", "kernel", "ms", "run", "rate", "of limit", "limit", "why")
+	var reasons, rivals notes
+	table := align("lllrrrrlll", func(row func(...string)) {
+		row("task", "operators", "kernel", "ms", "run", "rate", "of limit", "limit", "choice", "why")
 		for i := range r.Tasks {
 			k := &r.Tasks[i]
-			why := ""
-			if k.Why != "" {
-				n := slices.Index(reasons, k.Why)
-				if n < 0 {
-					n, reasons = len(reasons), append(reasons, k.Why)
-				}
-				why = fmt.Sprintf("[%d]", n+1)
+			choice := ""
+			if list := k.candidates(); list != "" {
+				choice = k.Choice + " " + rivals.add("(%d)", list)
 			}
-			row(append(k.cells(), why)...)
+			row(append(k.cells(), choice, reasons.add("[%d]", k.Why))...)
 		}
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.4g ms a run, mean of %s; %s, %.4g GFLOP/s f32 at most\n%s", r.RunMs, counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops, table)
-	if reasons != nil {
-		b.WriteString("\nkernels that did not take the task\n")
-	}
-	for i, why := range reasons {
-		fmt.Fprintf(&b, "  [%d] %s\n", i+1, why)
-	}
+	rivals.print(&b, "candidates, the chosen one first, and their estimates on one thread in ms", "  (%d) %s\n")
+	reasons.print(&b, "kernels that did not take the task", "  [%d] %s\n")
 	return b.String()
+}
+
+// notes are texts that a table has the numbers of.
+type notes []string
+
+// add returns a text's number in a form; nothing for none.
+func (n *notes) add(form, text string) string {
+	if text == "" {
+		return ""
+	}
+	i := slices.Index(*n, text)
+	if i < 0 {
+		i, *n = len(*n), append(*n, text)
+	}
+	return fmt.Sprintf(form, i+1)
+}
+
+func (n notes) print(b *strings.Builder, title, form string) {
+	if n != nil {
+		b.WriteString("\n" + title + "\n")
+	}
+	for i, text := range n {
+		fmt.Fprintf(b, form, i+1, text)
+	}
 }
 
 // cells are those of a task in the table.

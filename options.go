@@ -66,6 +66,11 @@ type Options struct {
 
 	// Pack says for which processors Save packs weights; empty: for none.
 	Pack Packing
+	// Bank names the file with what TuneKernels has measured, by which kernels are
+	// chosen; empty: that of BankPath, where there is one; BankOff: none. One that is
+	// damaged, or of another machine, is not used, which is a warning. Results don't
+	// depend on it, not by a bit.
+	Bank string
 
 	// Threads is how many processors a run may use: the caller's goroutine and so
 	// many less one workers, which all runs of the program share; 0, and what is more

@@ -289,6 +289,7 @@ func (p *Program) kernels() *kernel.Options {
 		if p.plans.packed != nil {
 			addPacks(p.plans.kernels.Packs, p.plans.packed)
 		}
+		p.plans.kernels.Choose = chooseBy(p.bank, &p.plans.kernels)
 	})
 	return &p.plans.kernels
 }

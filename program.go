@@ -16,6 +16,7 @@ import (
 	"github.com/npulang/npu/lang"
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel/bank"
 )
 
 // A Program is a compiled graph with its weights. It serves every size of its
@@ -32,6 +33,7 @@ type Program struct {
 	script   *diag.Source // whose lines errors of a run show; nil: there is none
 	warnings Diagnostics
 	compiled *bytecode.Program // of a compiled file without symbolic dimensions
+	bank     *bank.Bank        // by which kernels are chosen; may be nil
 	plans    planCache
 	most     bounded
 
@@ -82,6 +84,10 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
+	}
+	var unused *Diagnostic
+	if p.bank, unused = p.opts.readBank(); unused != nil {
+		p.warnings = append(slices.Clip(p.warnings), unused)
 	}
 	p.release = append(p.release, func() error { c.close(); return nil })
 	return p, nil

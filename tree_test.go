@@ -21,7 +21,7 @@ const module = "github.com/npulang/npu"
 // all that a may import. NONE is the empty set.
 const policy = `
 NONE                                   < ir/diag, stdlib, golden/expect, lower/place, vm/kernel/isa, vm/pages
-vm/kernel/isa                          < vm/kernel/peak, vm/kernel/vec, vm/kernel/narrow, vm/kernel/move
+vm/kernel/isa                          < vm/kernel/bank, vm/kernel/peak, vm/kernel/vec, vm/kernel/narrow, vm/kernel/move
 vm/kernel/narrow, vm/pages             < vm/kernel/gemm
 vm/kernel/vec                          < vm/kernel/strip, vm/kernel/norm
 vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
@@ -39,7 +39,7 @@ passes, ir/device                      < fusion
 ir, ir/device, lower/place             < lower
 lower, codegen/bytecode                < codegen
 codegen/bytecode, vm/kernel, vm/pool   < vm
-vm/kernel/peak                         < .
+vm/kernel/bank, vm/kernel/peak         < .
 lang, fusion, codegen, vm, stdlib, ir/draw < .
 .                                      < cmd/npu/page, golden
 ., cmd/npu/page                        < cmd/npu

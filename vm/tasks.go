@@ -24,9 +24,10 @@ type Task struct {
 
 	Kernel string // empty: none, as with copies and where the bodies below run instead
 	Kind   kernel.Kind
-	Why    string // what each kernel before said; of a region that no kernel runs as one, what all said
-	Parts  int    // into how many it is divided where executors have time; 0: none
-	DType  string // of the results of the operator that has most flops; empty where there are bodies
+	Why    string           // what each kernel before said; of a region that no kernel runs as one, what all said
+	Task   *kernel.Prepared // what the kernel has made ready; nil: none
+	Parts  int              // into how many it is divided where executors have time; 0: none
+	DType  string           // of the results of the operator that has most flops; empty where there are bodies
 
 	Flops, Bytes int64 // of one time; bytes are those of arguments and results
 
@@ -172,7 +173,7 @@ func (l *lister) operators(t *Task, st *step) {
 		t.Why = l.refused(st)
 		return
 	}
-	t.Kernel, t.Kind, t.Why, t.Parts = st.task.Name, st.task.Kind, st.task.Why, st.parts
+	t.Kernel, t.Kind, t.Why, t.Task, t.Parts = st.task.Name, st.task.Kind, st.task.Why, st.task, st.parts
 	t.Types = l.types(st.in, st.out)
 	for _, b := range append(slices.Clone(st.in), st.out...) {
 		t.Bytes += l.m.program.Buffers[b].Size
@@ -180,6 +181,9 @@ func (l *lister) operators(t *Task, st *step) {
 	if st.call != nil { // it may read less than its arguments are
 		cost := st.call.Cost()
 		t.Bytes = cost.In + cost.Out
+	}
+	if !slices.ContainsFunc(st.out, func(b int) bool { return l.m.program.Buffers[b].Size > 0 }) {
+		t.Flops, t.Bytes = 0, 0 // nothing is read for results without elements
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 
 	"github.com/npulang/npu"
@@ -56,35 +55,4 @@ Examples:
     npu devices ascend910b3
     npu devices host.json
     npu devices cpu --json`
-}
-
-// tuneCmd is npu tune.
-type tuneCmd struct {
-	Output string `short:"o" help:"File to write; default: standard output." placeholder:"FILE"`
-}
-
-// Run measures the machine and writes its row.
-func (t *tuneCmd) Run(ctx context.Context, std streams) error {
-	std.progress.start("measuring")
-	d, err := npu.Tune(ctx)
-	if err != nil {
-		return err
-	}
-	std.progress.stop()
-	if t.Output == "" || t.Output == "-" {
-		_, err := std.out.Write(d.JSON())
-		return err
-	}
-	return npu.WriteFile(t.Output, d.JSON())
-}
-
-// Help is the rest of npu tune --help.
-func (*tuneCmd) Help() string {
-	return `Measures what a program can measure of the machine that it runs on, in a second or two: the rates of the kernels, memory, the cost of a task and of an event between streams. What it writes is a device for --device; each number says where it comes from. Best on a machine that does nothing else.
-
-Examples:
-
-    npu tune -o host.json
-    npu devices host.json
-    npu emit streams mlp.npu --device host.json`
 }

@@ -39,7 +39,7 @@ type cli struct {
 	Fmt     fmtCmd     `cmd:"" help:"Print scripts in the canonical layout."`
 	Build   buildCmd   `cmd:"" help:"Write a compiled program (.npuc)."`
 	Devices devicesCmd `cmd:"" help:"List the devices to plan for, or the numbers of one."`
-	Tune    tuneCmd    `cmd:"" help:"Measure this machine, write a device for --device."`
+	Tune    tuneCmd    `cmd:"" help:"Measure which kernels are fastest for a program, or this machine."`
 	Plan    planCmd    `cmd:"" help:"Lay buffers out in memory: a list with lives and sizes in, with offsets out."`
 	Ops     opsCmd     `cmd:"" help:"List the operators, or describe one."`
 	Doc     docCmd     `cmd:"" help:"Show the documentation of a library module or a script."`

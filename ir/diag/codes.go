@@ -388,6 +388,13 @@ for a file with more than one model in it, and a sign of a wrong prefix else.
 With --strict it is an error.`,
 	},
 	{
+		Name: "unused-bank", Severity: Warning,
+		Doc: `
+The bank of kernels that npu tune has measured can't be used: the file is damaged, of
+another machine or another version of npu, or not there. The program runs with the
+kernels that are estimated to be fastest, and gives the same results.`,
+	},
+	{
 		Name: "bad-input",
 		Doc: `
 An input of the run is missing, is not one of the graph's, or does not fit its

@@ -65,21 +65,31 @@ func (t *productTask) takeWay(o *Options) {
 
 func (t *productTask) way() int { return t.own }
 
+// sharedWork is how many nanoseconds of work are worth to be shared out.
+const sharedWork = 20_000
+
 // works estimates every way, but for those that make the same pieces as one before, and
 // for ways of sharing out where nobody shares.
 func (t *productTask) works(o *Options) []int64 {
 	works := make([]int64, len(productWays))
+	shares := o.Threads > 1 && t.estimate(o, t.own) >= sharedWork
 	seen := map[productWay]bool{t.pieces(t.own): true}
 	for i, w := range productWays {
-		if at := t.pieces(i); seen[at] || w.share != byBest && o.Threads < 2 {
+		if at := t.pieces(i); seen[at] || w.share != byBest && !shares {
 			continue
 		}
 		seen[t.pieces(i)] = true
-		for _, p := range t.products {
-			works[i] += p.workBy(o.Level, &w.blocks)
-		}
+		works[i] = t.estimate(o, i)
 	}
 	return works
+}
+
+// estimate is the nanoseconds of a way.
+func (t *productTask) estimate(o *Options, way int) (work int64) {
+	for _, p := range t.products {
+		work += p.workBy(o.Level, &productWays[way].blocks)
+	}
+	return work
 }
 
 // pieces is what a way comes to for the largest of the products.

@@ -1,0 +1,495 @@
+package npu
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/npulang/npu/codegen/bytecode"
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/vm"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// TuneOptions say for what TuneKernels looks for the fastest kernels, and for how long.
+type TuneOptions struct {
+	Options
+	// Inputs are values of inputs as ReadInputs takes them; those that are left out
+	// have their defaults, or are random, from Options.Seed. Their sizes are those that
+	// is tuned for.
+	Inputs map[string]string
+	// Time is how long is measured, about; 0: one minute. A few runs always are.
+	Time time.Duration
+	// Progress, if not nil, is told now and then what is under way.
+	Progress func(what string)
+}
+
+// tuneTime is how long is measured where nothing is said.
+const tuneTime = time.Minute
+
+// How the time is shared out: to compare all candidates, then the best of each body with
+// the usual one, then the whole program with the usual whole.
+const (
+	searchShare = 0.4
+	finalShare  = 0.3
+)
+
+const (
+	// tuneMargin is how much faster a candidate must be than the usual one: by how much
+	// at least, with 95 % confidence.
+	tuneMargin = 0.02
+	// leastPairs is how many pairs of runs decide at least: that all five fall on one
+	// side by chance happens to one in thirty-two.
+	leastPairs = 5
+	// visitTime is for how long a machine runs when it has its turn, runs that are
+	// longer once.
+	visitTime = 3 * time.Millisecond
+	// mostVisit bounds the runs of a turn.
+	mostVisit = 64
+)
+
+// TuneKernels measures, for each different task of a program, the candidates that could
+// run it, as parts of the program's runs: with the caches, the threads and the
+// neighbours that the task has there. What is faster than the usual candidate by a
+// margin that noise does not explain goes into the bank (see Options.Bank), if the
+// whole program is faster with all of it; so a tuned program is not slower than one
+// that is not. Later loads on this machine, by as many threads, take it from there.
+// Results don't change, not by a bit.
+//
+// The error is that of Compile, ReadInputs or Run, or about the file of the bank; what
+// ends the context leaves the bank as it was.
+func TuneKernels(ctx context.Context, src Source, opts TuneOptions) (*TuneReport, error) {
+	ctx = endless(ctx)
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	file, err := openBank(opts.Bank)
+	if err != nil {
+		return nil, err
+	}
+	opts.Bank = BankOff // nothing is measured against what was tuned before
+	p, err := Compile(src, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	t := &tuner{p: p, opts: opts, report: &TuneReport{Bank: file.path, Machine: file.machine, Warnings: append(p.Warnings(), file.warnings...)}}
+	if err := t.run(ctx); err != nil {
+		return nil, excerpt(p.script, runError(err))
+	}
+	return t.report, file.put(t)
+}
+
+func (o *TuneOptions) check() error {
+	switch {
+	case o.Time < 0:
+		return planError("the time limit is %v; it can't be negative", o.Time)
+	case o.Time == 0:
+		o.Time = tuneTime
+	}
+	return nil
+}
+
+// A tuner measures one program.
+type tuner struct {
+	p      *Program
+	opts   TuneOptions
+	report *TuneReport
+	told   time.Time // when progress was told last
+
+	args, results []*Tensor
+	code          *bytecode.Program
+	calls         []*ir.Call
+	kernels       kernel.Options
+	usual         *machine
+	bodies        []*rivalry // in the order of the plan
+	byText        map[string]*rivalry
+}
+
+// A rivalry is the candidates of one body, which may be that of several tasks.
+type rivalry struct {
+	body    string
+	tasks   int
+	list    []kernel.Candidate // the usual one first
+	samples [][]float64        // by candidate: nanoseconds of one time, a turn each
+	asked   int                // how often a machine in the making has asked for it
+
+	best   int       // of list
+	ratios []float64 // of best to the usual one, a pair each
+	won    bool
+}
+
+// A machine is the program with candidates of someone's choice.
+type machine struct {
+	*vm.Machine
+	took time.Duration // of a run, about
+}
+
+// run measures the program and fills the report.
+func (t *tuner) run(ctx context.Context) error {
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	defer t.usual.Close()
+	t.tell("warming up", 0)
+	begin := time.Now()
+	for range 2 {
+		if err := t.once(ctx, t.usual); err != nil {
+			return err
+		}
+	}
+	t.find()
+	r := t.report
+	r.Threads, r.Level = threadsOf(t.opts.Threads), t.kernels.Level.String()
+	if len(t.bodies) > 0 {
+		if err := t.search(ctx, begin.Add(t.share(searchShare))); err != nil {
+			return err
+		}
+		if err := t.final(ctx, begin.Add(t.share(searchShare+finalShare))); err != nil {
+			return err
+		}
+		if err := t.whole(ctx, begin.Add(t.opts.Time)); err != nil {
+			return err
+		}
+	}
+	r.Seconds = time.Since(begin).Seconds()
+	t.summarise()
+	return nil
+}
+
+func (t *tuner) share(of float64) time.Duration { return time.Duration(of * float64(t.opts.Time)) }
+
+// prepare binds inputs, lowers the program and loads it as usual.
+func (t *tuner) prepare() error {
+	inputs, err := t.p.benchInputs(BenchOptions{Options: t.opts.Options, Inputs: t.opts.Inputs})
+	if err != nil {
+		return err
+	}
+	if t.args, err = t.p.arguments(inputs); err != nil {
+		return err
+	}
+	b := &IOBinding{p: t.p, args: t.args}
+	if err := b.bindOutputs(nil); err != nil {
+		return err
+	}
+	t.results = b.results
+	env, err := ir.BindSymbols(t.p.fn, typesOf(t.args))
+	if err == nil {
+		err = t.p.opts.checkBounds(t.p.fn.Name, env)
+	}
+	if err != nil {
+		return err
+	}
+	if t.code = t.p.compiled; t.code == nil {
+		if t.code, t.calls, err = t.p.emit(env); err != nil {
+			return err
+		}
+	}
+	t.kernels = *t.p.kernels()
+	t.usual, err = t.load(nil)
+	return err
+}
+
+// load makes a machine whose candidates are chosen by a function.
+func (t *tuner) load(choose func(*kernel.Body) string) (*machine, error) {
+	of := t.kernels
+	of.Choose = choose
+	p := t.p
+	m, err := vm.Load(t.code, p.weight, vm.Options{Memory: &p.plans.memory, Workers: p.plans.helpers(p.opts.Threads), Calls: t.calls, Kernels: &of})
+	if err != nil {
+		return nil, err
+	}
+	return &machine{Machine: m}, nil
+}
+
+// once runs a machine and notes how long that took.
+func (t *tuner) once(ctx context.Context, m *machine) error {
+	begin := time.Now()
+	err := m.RunInto(ctx, t.args, t.results)
+	m.took = time.Since(begin)
+	return err
+}
+
+// find lists the bodies that have several candidates.
+func (t *tuner) find() {
+	t.byText = map[string]*rivalry{}
+	for _, task := range t.usual.Tasks() {
+		if task.Task == nil || task.Task.Body() == nil {
+			continue
+		}
+		text := task.Task.Body().String()
+		b := t.byText[text]
+		if b == nil {
+			b = &rivalry{body: text, list: task.Task.Candidates(&t.kernels)}
+			slices.SortStableFunc(b.list[1:], func(x, y kernel.Candidate) int { return int(min(max(x.Work-y.Work, -1), 1)) })
+			t.byText[text] = b
+			if t.report.Bodies++; len(b.list) > 1 {
+				b.samples = make([][]float64, len(b.list))
+				t.bodies = append(t.bodies, b)
+			}
+		}
+		b.tasks++
+	}
+	t.report.Rivalries = len(t.bodies)
+}
+
+// search finds the best candidate of each body. In each of several machines each task
+// has another candidate, so that every run tells of many; machines take turns.
+func (t *tuner) search(ctx context.Context, end time.Time) error {
+	machines, err := t.rotations(end)
+	for _, m := range machines {
+		defer m.Close()
+	}
+	if err != nil {
+		return err
+	}
+	for lap := 0; lap < 2 || time.Now().Before(end); lap++ {
+		for i := range machines {
+			if lap > 0 && !time.Now().Before(end) {
+				break
+			}
+			t.tell("comparing candidates", lap)
+			if err := t.turn(ctx, machines[(i+lap)%len(machines)], t.sample); err != nil {
+				return err
+			}
+		}
+	}
+	for _, b := range t.bodies {
+		b.best = b.fastest()
+	}
+	return nil
+}
+
+// rotations makes as many machines as a body has candidates at most, or as there is
+// time for three turns of.
+func (t *tuner) rotations(end time.Time) (list []*machine, err error) {
+	most := 0
+	for _, b := range t.bodies {
+		most = max(most, len(b.list))
+	}
+	turns := int(time.Until(end) / (3 * max(t.usual.took, visitTime)))
+	for r := range min(most, max(turns, 2)) {
+		for _, b := range t.bodies {
+			b.asked = r
+		}
+		m, err := t.load(t.inTurns)
+		if err != nil {
+			return list, err
+		}
+		m.took = t.usual.took
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// inTurns chooses the next candidate of a body.
+func (t *tuner) inTurns(body *kernel.Body) string {
+	b := t.byText[body.String()]
+	if b == nil {
+		return ""
+	}
+	b.asked++
+	return b.list[(b.asked-1)%len(b.list)].Name
+}
+
+// turn lets a machine run for a while, and hands what its tasks took to a function. The
+// first of short runs only warms the caches.
+func (t *tuner) turn(ctx context.Context, m *machine, tell func([]vm.Task)) error {
+	runs := int(min(visitTime/max(m.took, 1)+1, mostVisit))
+	if runs > 1 {
+		if err := t.once(ctx, m); err != nil {
+			return err
+		}
+	}
+	m.Watch(true)
+	defer m.Watch(false)
+	for range runs {
+		if err := t.once(ctx, m); err != nil {
+			return err
+		}
+	}
+	tell(m.Tasks())
+	return nil
+}
+
+// each means what tasks took by body and candidate, in nanoseconds of one time.
+func (t *tuner) each(tasks []vm.Task, f func(b *rivalry, candidate int, took float64)) {
+	type key struct{ body, candidate string }
+	sums, times := map[key]float64{}, map[key]float64{}
+	for _, task := range tasks {
+		if task.Task != nil && task.Task.Body() != nil && task.Times > 0 {
+			k := key{task.Task.Body().String(), task.Task.Candidate()}
+			sums[k] += float64(task.Took)
+			times[k] += float64(task.Times)
+		}
+	}
+	for k, sum := range sums {
+		b := t.byText[k.body]
+		if i := slices.IndexFunc(b.list, func(c kernel.Candidate) bool { return c.Name == k.candidate }); i >= 0 {
+			f(b, i, sum/times[k])
+		}
+	}
+}
+
+// sample keeps what a turn of the search has told.
+func (t *tuner) sample(tasks []vm.Task) {
+	t.each(tasks, func(b *rivalry, candidate int, took float64) {
+		if b.samples != nil {
+			b.samples[candidate] = append(b.samples[candidate], took)
+		}
+	})
+}
+
+// fastest is the candidate of the least median.
+func (b *rivalry) fastest() (best int) {
+	least := 0.0
+	for i, s := range b.samples {
+		if m := medianOf(s); len(s) > 0 && (least == 0 || m < least) {
+			best, least = i, m
+		}
+	}
+	return best
+}
+
+// medianOf is the median of some numbers; 0 of none.
+func medianOf(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return quantile(slices.Sorted(slices.Values(list)), 0.5)
+}
+
+// final compares the best candidates with the usual ones, in pairs of turns.
+func (t *tuner) final(ctx context.Context, end time.Time) error {
+	if !slices.ContainsFunc(t.bodies, func(b *rivalry) bool { return b.best > 0 }) {
+		return nil
+	}
+	m, err := t.loadBest(func(b *rivalry) bool { return true })
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	for pair := 0; pair < leastPairs || time.Now().Before(end); pair++ {
+		t.tell("comparing the best with the usual ones", pair)
+		usual, best := map[*rivalry]float64{}, map[*rivalry]float64{}
+		keep := func(of map[*rivalry]float64) func([]vm.Task) {
+			return func(tasks []vm.Task) {
+				t.each(tasks, func(b *rivalry, _ int, took float64) { of[b] = took })
+			}
+		}
+		first, second := keep(usual), keep(best)
+		if err := t.pair(pair, func(tuned bool) error {
+			if tuned {
+				return t.turn(ctx, m, second)
+			}
+			return t.turn(ctx, t.usual, first)
+		}); err != nil {
+			return err
+		}
+		for _, b := range t.bodies {
+			if usual[b] > 0 && best[b] > 0 {
+				b.ratios = append(b.ratios, best[b]/usual[b])
+			}
+		}
+	}
+	for _, b := range t.bodies {
+		b.won = b.best > 0 && surelyBelow(b.ratios, 1-tuneMargin)
+	}
+	return nil
+}
+
+// loadBest makes a machine with the best candidate of the bodies that a function
+// says.
+func (t *tuner) loadBest(of func(*rivalry) bool) (*machine, error) {
+	m, err := t.load(func(body *kernel.Body) string {
+		if b := t.byText[body.String()]; b != nil && of(b) {
+			return b.list[b.best].Name
+		}
+		return ""
+	})
+	if err == nil {
+		m.took = t.usual.took
+	}
+	return m, err
+}
+
+// pair does something without and with tuning, in an order that changes.
+func (t *tuner) pair(number int, do func(tuned bool) error) error {
+	for i := range 2 {
+		if err := do((i+number)%2 == 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// surelyBelow reports whether the median of what the samples are of is below a bound
+// with 95 % confidence, as the order of at least five gives it.
+func surelyBelow(samples []float64, bound float64) bool {
+	if len(samples) < leastPairs {
+		return false
+	}
+	_, high := medianInterval(slices.Sorted(slices.Values(samples)))
+	return high < bound
+}
+
+// whole compares the program with all that won and the usual one, in pairs of turns.
+func (t *tuner) whole(ctx context.Context, end time.Time) error {
+	won := func(b *rivalry) bool { return b.won }
+	if !slices.ContainsFunc(t.bodies, won) {
+		return nil
+	}
+	m, err := t.loadBest(won)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	var ratios, usual, tuned []float64
+	for pair := 0; pair < leastPairs || time.Now().Before(end); pair++ {
+		t.tell("comparing the whole program", pair)
+		var took [2]float64
+		if err := t.pair(pair, func(with bool) (err error) {
+			if with {
+				took[1], err = t.mean(ctx, m)
+			} else {
+				took[0], err = t.mean(ctx, t.usual)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		usual, tuned = append(usual, took[0]), append(tuned, took[1])
+		ratios = append(ratios, took[1]/took[0])
+	}
+	r := t.report
+	r.Pairs, r.UsualMs, r.TunedMs, r.Ratio = len(ratios), medianOf(usual), medianOf(tuned), medianOf(ratios)
+	r.Faster = surelyBelow(ratios, 1)
+	return nil
+}
+
+// mean is the milliseconds of a run in a turn of a machine.
+func (t *tuner) mean(ctx context.Context, m *machine) (float64, error) {
+	runs := int(min(visitTime/max(m.took, 1)+1, mostVisit))
+	if runs > 1 {
+		if err := t.once(ctx, m); err != nil {
+			return 0, err
+		}
+	}
+	begin := time.Now()
+	for range runs {
+		if err := t.once(ctx, m); err != nil {
+			return 0, err
+		}
+	}
+	return ms(time.Since(begin)) / float64(runs), nil
+}
+
+// tell tells progress, no more than once a second.
+func (t *tuner) tell(what string, round int) {
+	if t.opts.Progress == nil || time.Since(t.told) < time.Second {
+		return
+	}
+	t.told = time.Now()
+	t.opts.Progress(fmt.Sprintf("%s, round %d", what, round+1))
+}
