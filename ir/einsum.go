@@ -238,3 +238,31 @@ func sampleEinsum(r *rand.Rand) Call {
 	}
 	return c
 }
+
+// An EinsumSpec is what an einsum says of the axes: labels that are equal are walked
+// together.
+type EinsumSpec struct {
+	In  [][]int // by operand and axis
+	Out []int
+}
+
+// EinsumOf reads the equation of a call of einsum that is legal.
+func EinsumOf(c *Call) (*EinsumSpec, error) {
+	eq, err := equationOf(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &EinsumSpec{Out: ints(eq.out)}
+	for _, labels := range eq.in {
+		s.In = append(s.In, ints(labels))
+	}
+	return s, nil
+}
+
+func ints(labels []label) []int {
+	out := make([]int, len(labels))
+	for i, l := range labels {
+		out[i] = int(l)
+	}
+	return out
+}

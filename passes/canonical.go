@@ -29,6 +29,7 @@ import (
 //     before the sum is rounded; and bias_add takes vectors along the last axis,
 //     which is one of the spatial axes here. So a rule about it matches the add,
 //     and asks for the shape of c.
+//   - An einsum is a product, a transposition or a sum; see einsum.go.
 //   - A square is square, 1/x is reciprocal, a division by a power of two a
 //     product, a number that is negated and added a difference; two bounds are
 //     clip, and relu or relu6 where they are 0 and 6.
@@ -38,7 +39,7 @@ import (
 // A difference x - c is not made a sum with -c: nothing asks for it, and it would
 // read worse. maximum(x, 0) is relu for integers alone: of -0 the first makes 0.
 var canonicalRules = sync.OnceValue(func() []*rewrite.Rule {
-	return []*rewrite.Rule{
+	return append(einsumRules(), []*rewrite.Rule{
 		guarded(built("bias-add", "a vector that is added along the last axis of a product is its bias", addBias,
 			"add(matmul(a, b, dtype=t), c)", "add(linear(a, b, d?, dtype=t), c)",
 			"add(conv(a, b, d?, stride=s, pad=p, dilation=l, groups=g, auto_pad=o), c)"), isBias),
@@ -62,7 +63,7 @@ var canonicalRules = sync.OnceValue(func() []*rewrite.Rule {
 			"minimum(maximum(x, lo), hi)", "maximum(minimum(x, hi), lo)", "minimum(relu(x), hi)"), bounded),
 		guarded(rewrite.Own("make-relu", "x held above 0",
 			`clip(x, 0)  =>  relu(x)`).Or(`where(x < 0, 0, x)`, `maximum(x, 0)`), truePositive),
-	}
+	}...)
 })
 
 // isBias takes a vector along the last axis, perhaps under leading axes of size
