@@ -23,7 +23,7 @@ func normRules() []*Rule {
 		vector("RMSNorm", "the operators of a norm by the root of the mean of squares, also those around it that compute in a wider dtype",
 			rmsNorms[0], rmsNorms[1:]...).when(all(sameShape("x"), oneElement("e"))),
 		vector("Quantize", "rows become bytes by scales of their own: the largest magnitude of each, and what is divided by it, in one pass",
-			`quantize_linear(x, max(abs(x), axis=-1, keepdims=true) / c, dtype=t)`).shares().when(oneElement("c")),
+			`quantize_linear(x, maximum?(max(abs(x), axis=-1, keepdims=true) / c, low), dtype=t)`).shares().when(oneElement("c", "low")),
 		vector("GroupNorm_SiLU", "a norm of groups of channels and its silu, as before each convolution of a diffusion model",
 			`silu(`+groupNorm+`)`, groupNorm+` * sigmoid(`+groupNorm+`)`),
 		vector("Softmax", "exponentials of what lies below the row's maximum, divided by their sum, or the logarithm of that",

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/narrow"
@@ -12,7 +11,8 @@ import (
 //	abs, max, div, quantize_linear   =>   the largest magnitude of a row, and while it
 //	                                      is in the cache, what is divided by its scale
 //
-// The scales are a result, or the bytes, or both.
+// The scales may have a least value, which maximum gives them. They are a result, or the
+// bytes are, or both.
 var quantizeRow = &Row{Name: "quantize/f32", reach: reach{heart: aReduction, rest: anElement}, Make: makeQuantize}
 
 // A quantizeTask is the Runner of such a body.
@@ -21,25 +21,28 @@ type quantizeTask struct {
 	rows, n       int
 	from          int     // the input
 	by            float32 // the largest magnitude divided by this is the scale
+	least         float32 // that it is; 0: any
 	bytes, scales int     // results, or Absent
 }
 
 func makeQuantize(b *Body, o *Options) (*Prepared, string) {
 	last := len(b.Ops) - 1
-	if last != 3 || !b.Ops[last].Is("quantize_linear") {
+	if last < 3 || last > 4 || !b.Ops[last].Is("quantize_linear") {
 		return nil, notMine
 	}
 	t := &quantizeTask{level: o.Level, bytes: Absent, scales: Absent}
 	quantize := &b.Ops[last]
-	scale, ok := b.operator(quantize.Args[1], "div")
-	if ok && b.Value(scale.Args[1]) != nil {
-		ok = t.rowsOf(b, quantize, scale)
-	} else {
-		ok = false
+	scale, ok := b.operator(quantize.Args[1], "maximum")
+	divided := scale
+	if ok {
+		t.least, ok = b.number(scale.Args[1])
+		divided, _ = b.operator(scale.Args[0], "div")
+	} else if scale, ok = b.operator(quantize.Args[1], "div"); ok {
+		divided, ok = scale, last == 3
 	}
 	c := quantize.Call
 	switch {
-	case !ok:
+	case !ok || divided == nil || !t.rowsOf(b, quantize, divided):
 		return nil, "its scales are not those of its rows"
 	case len(quantize.Args) > 2 && quantize.Args[2] != Absent || c.Out[0].DType != tensor.I8 || c.In[0].DType != tensor.F32:
 		return nil, "it makes " + c.Out[0].DType.String() + " of " + dtypes(c)
@@ -73,23 +76,36 @@ func (t *quantizeTask) rowsOf(b *Body, quantize, scale *Op) bool {
 	}
 	shape := b.In[x].Ints()
 	y, why := layoutOf(shape, reducedAxes(top.Call.Attr("axis"), len(shape)))
-	by := b.Value(scale.Args[1])
-	if why != "" || y.Times != 1 || y.Inner != 1 || y.Size() == 0 || by.Len() != 1 || len(top.Call.Out[0].Shape) != len(shape) ||
-		!ir.SameShape(scale.Call.Out[0].Shape, top.Call.Out[0].Shape) {
+	if why != "" || y.Times != 1 || y.Inner != 1 || y.Size() == 0 || len(top.Call.Out[0].Shape) != len(shape) {
 		return false
 	}
-	t.from, t.by, t.n = x, float32(by.FloatAt(0)), y.N
+	if t.by, ok = b.number(scale.Args[1]); !ok {
+		return false
+	}
+	t.from, t.n = x, y.N
 	t.rows = count(shape) / t.n
 	return true
 }
 
-// operator is the operator of a name that makes a value.
+// operator is the operator of a name that makes a value; nil for another one.
 func (b *Body) operator(v int, name string) (*Op, bool) {
 	if v < len(b.In) {
 		return nil, false
 	}
 	o, _ := b.Def(v)
-	return o, o != nil && o.Is(name)
+	if o == nil || !o.Is(name) {
+		return nil, false
+	}
+	return o, true
+}
+
+// number is the only element of a float constant, without axes.
+func (b *Body) number(v int) (x float32, ok bool) {
+	t := b.Value(v)
+	if t == nil || len(t.Shape) > 0 || t.DType != tensor.F32 {
+		return 0, false
+	}
+	return float32(t.FloatAt(0)), true
 }
 
 // quantizeWork estimates nanoseconds: a division an element is what takes longest.
@@ -114,6 +130,9 @@ func (t *quantizeTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error 
 		}
 		line := src[i*t.n : (i+1)*t.n]
 		scale := narrow.Largest(t.level, line) / t.by
+		if t.least != 0 {
+			scale = max(scale, t.least) // of NaN and another it is NaN, as the operator's
+		}
 		if t.scales != Absent {
 			floats(out[t.scales])[i] = scale
 		}

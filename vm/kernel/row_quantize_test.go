@@ -18,6 +18,11 @@ func (w *regionWriter) quantizing(x int) (bytes, scales int) {
 	by.SetFloat(0, 127)
 	top := w.op("max", "axis=-1 keepdims=1", w.op("abs", "", x))
 	scales = w.op("div", "", top, w.input(by))
+	if w.r.IntN(2) == 0 {
+		least := tensor.New(tensor.F32)
+		least.SetFloat(0, 0x1p-126)
+		scales = w.op("maximum", "", scales, w.input(least))
+	}
 	return w.op("quantize_linear", "dtype=i8", x, scales), scales
 }
 
@@ -48,7 +53,7 @@ func (w *regionWriter) quantized(x int, which string, o kernel.Options) {
 	for _, name := range strings.Split(which, ", ") {
 		out = append(out, map[string]int{"bytes": bytes, "scales": scales}[name])
 	}
-	b := w.body([]bool{false, true}, out...)
+	b := w.body([]bool{false, true, true}, out...)
 	p := kernel.Prepare(b, &o)
 	if p == nil || !strings.HasPrefix(p.Name, "quantize/f32/") {
 		w.Fatalf("the region is not run by quantize/f32: %s", kernel.Refusals(b, &o))
