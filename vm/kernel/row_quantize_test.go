@@ -79,6 +79,21 @@ func (w *regionWriter) quantized(x int, which string, o kernel.Options) {
 	}
 }
 
+// TestQuantizeAllocatesNothing: a steady run finds all memory where it was.
+func TestQuantizeAllocatesNothing(t *testing.T) {
+	for _, o := range choices()[1:] {
+		w := &regionWriter{T: t, r: rand.New(rand.NewPCG(2, 2))}
+		bytes, scales := w.quantizing(w.input(normal(w.r, 20, 100)))
+		b := w.body([]bool{false, true, true}, bytes, scales)
+		p := kernel.Prepare(b, &o)
+		out := garbageOf([]ir.Type{b.Type(b.Out[0]), b.Type(b.Out[1])})
+		var exec kernel.Exec
+		if n := testing.AllocsPerRun(10, func() { _ = p.Do(&exec, 0, 1, out, w.in) }); n > 0 {
+			t.Errorf("%s: %v allocations a run", p.Name, n)
+		}
+	}
+}
+
 // TestQuantizeRefuses: what looks alike and is not is left to others.
 func TestQuantizeRefuses(t *testing.T) {
 	o := choices()[1]

@@ -2,7 +2,6 @@ package narrow
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -34,11 +33,7 @@ func WidenSigned(level isa.Level, dst []int16, src []int8) {
 func Extent(level isa.Level, src []float32) (lo, hi float32) {
 	n := whole(level, len(src))
 	if n > 0 {
-		var los, his [8]float32
-		at(level).extent(unsafe.SliceData(src), &los, &his, n)
-		for i := range los {
-			lo, hi = min(lo, los[i]), max(hi, his[i])
-		}
+		lo, hi = at(level).extent(unsafe.SliceData(src), n)
 	}
 	for _, x := range src[n:] {
 		if x == x {
@@ -54,9 +49,7 @@ func Largest(level isa.Level, src []float32) float32 {
 	top := int32(0)
 	n := whole(level, len(src))
 	if n > 0 {
-		var tops [8]int32
-		at(level).largest(unsafe.SliceData(src), &tops, n)
-		top = slices.Max(tops[:])
+		top = at(level).largest(unsafe.SliceData(src), n)
 	}
 	for _, x := range src[n:] {
 		top = max(top, int32(math.Float32bits(x)&magnitude))
