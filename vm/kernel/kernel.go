@@ -100,6 +100,7 @@ func init() {
 		cumulates,
 		stripRow,
 		plainRow,
+		triangleRow,
 		productRow,
 		productBF16Row,
 		productF16Row,

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"maps"
 	"unsafe"
 
 	"github.com/npulang/npu/ir/tensor"
@@ -64,7 +65,7 @@ func minLoop[E anyNumber](d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
 	}
 }
 
-// divLoop is for floats: integers must not be divided by 0.
+// divLoop is for floats; quotientLoop is for integers.
 func divLoop[E float64 | float32](d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
 	to, a, b := pairOf[E](d, in, n)
 	for i := range to {
@@ -287,6 +288,7 @@ func numberLoops[E anyNumber]() map[string]plainLoop {
 func intLoops[E anyInt]() map[string]plainLoop {
 	loops := numberLoops[E]()
 	loops["bit_and"], loops["bit_or"], loops["bit_xor"], loops["abs"] = andLoop[E], orLoop[E], xorLoop[E], absLoop[E]
+	maps.Copy(loops, guardedLoops[E]())
 	return loops
 }
 

@@ -28,7 +28,11 @@ var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone:
 		return nil, "it replaces an argument of another type"
 	}
 	t := newPlain(c, loop)
-	return &Prepared{Work: min(int64(t.total), MaxWork) + 20, Runner: t}, ""
+	each := int64(1)
+	if t.guard != nil {
+		each = 4 // divisions are slow
+	}
+	return &Prepared{Work: min(each*int64(t.total), MaxWork) + 20, Runner: t}, ""
 }}
 
 // plainLoopOf finds the loop of a call; nil: there is none.
@@ -47,6 +51,8 @@ func plainLoopOf(c *ir.Call) plainLoop {
 // broadcast.
 type plainTask struct {
 	loop        plainLoop
+	guard       plainGuard // of the second argument; nil: any will do
+	whole       evaluation // for the error of one that it refuses
 	axes        []axis
 	total       int // elements
 	size        int // bytes of one of the result
@@ -61,6 +67,7 @@ const plainRun = 512
 func newPlain(c *ir.Call, loop plainLoop) *plainTask {
 	shape := c.Out[0].Ints()
 	t := &plainTask{loop: loop, size: c.Out[0].DType.Size(), args: len(c.In), total: count(shape)}
+	t.guard, t.whole.call = plainGuards[c.In[0].DType][c.Op.Name], c
 	axes := make([]axis, len(shape))
 	for a, n := range shape {
 		axes[a] = axis{n, make([]int, len(c.In))}
@@ -83,7 +90,17 @@ func newPlain(c *ir.Call, loop plainLoop) *plainTask {
 
 func (t *plainTask) Parts(want int) int { return max(1, min(want, t.total/plainRun)) }
 
+// errOfWhole ends a part of a task that has an error: the whole is computed again, for
+// what the evaluation says.
+var errOfWhole = ir.Errorf("internal", "a part of an operator has no result")
+
 func (t *plainTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	switch refused := t.guard != nil && t.guard(in[1]); {
+	case refused && parts > 1:
+		return errOfWhole
+	case refused:
+		return t.whole.Run(x, 0, 1, out, in)
+	}
 	first, end := int(int64(t.total)*int64(part)/int64(parts)), int(int64(t.total)*int64(part+1)/int64(parts))
 	room := x.Bytes(3 * 8 * plainRun)
 	d := unsafe.Pointer(unsafe.SliceData(out[0].Data))

@@ -49,7 +49,7 @@ func TestPlain(t *testing.T) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(ran))
-	if got, want := strings.Join(names, " "), "abs add bit_and bit_or bit_xor cast div equal greater greater_equal less less_equal maximum minimum mul neg not_equal square sub where"; got != want {
+	if got, want := strings.Join(names, " "), "abs add bit_and bit_or bit_xor cast div equal fmod greater greater_equal less less_equal maximum minimum mul neg not_equal pow rem shift_left shift_right square sub where"; got != want {
 		t.Errorf("there are loops for %s, want %s", got, want)
 	}
 }
@@ -76,11 +76,18 @@ func plainCase(t *testing.T, r *rand.Rand, ran map[string]int, op *ir.Op, attrs 
 	for i, typ := range in {
 		args[i] = irtest.Tensor(r, typ)
 	}
+	var x kernel.Exec
 	want, err := ir.Evaluate(call, args...)
+	if err != nil {
+		for _, parts := range []int{1, k.Parts(2)} {
+			sameError(t, k, &x, call, args, parts, err)
+		}
+		args[1] = small(args[1])
+		want, err = ir.Evaluate(call, args...)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var x kernel.Exec
 	compare(t, k, &x, call, args, want, nil)
 	for i := range args {
 		if !call.InPlace(i) || args[i].Len() == 0 {
@@ -93,4 +100,30 @@ func plainCase(t *testing.T, r *rand.Rand, ran map[string]int, op *ir.Op, attrs 
 			t.Fatalf("%s of %v in place of argument %d: %v", k.Name, in, i, err)
 		}
 	}
+}
+
+// sameError wants the error of the evaluation from the whole, and some error from one
+// part of several.
+func sameError(t *testing.T, k *kernel.Prepared, x *kernel.Exec, call *ir.Call, args []*tensor.T, parts int, want error) {
+	t.Helper()
+	out := tensor.New(call.Out[0].DType, call.Out[0].Ints()...)
+	for part := range parts {
+		err := k.Do(x, part, parts, []*tensor.T{out}, args)
+		if err == nil || parts == 1 && err.Error() != want.Error() {
+			t.Fatalf("%s of %v, part %d of %d: error %v, want %v", k.Name, call.In, part, parts, err, want)
+		}
+	}
+}
+
+// small has integers from 1 to 70, within the dtype, in the place of others.
+func small(t *tensor.T) *tensor.T {
+	out := tensor.New(t.DType, t.Shape...)
+	one := make([]int64, 1)
+	for i := range t.Len() {
+		t.LoadInts(one, i)
+		one[0] = one[0]&0x3f + 7*(one[0]>>6&1)
+		one[0] = max(1, one[0])
+		out.StoreInts(i, one)
+	}
+	return out
 }
