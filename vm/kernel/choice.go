@@ -8,7 +8,7 @@ import (
 )
 
 // A Candidate is one way to compute a body. Candidates differ in speed and in no bit,
-// so that a choice among them is free.
+// but for those of NaN, so that a choice among them is free.
 type Candidate struct {
 	Name string // the row's, and its way: "product/f32 rows=144 deep=512 cols=256"
 	Work int64  // estimated nanoseconds
@@ -118,7 +118,7 @@ func (c *choice) try(row *Row) (p *Prepared, not string) {
 		return nil, not
 	}
 	p.row = row
-	if s, ok := p.Runner.(several); ok {
+	if s, ok := p.Runner.(several); ok && row.ways != nil {
 		p.Way = row.ways[s.way()]
 	}
 	return p, ""
@@ -178,7 +178,7 @@ func (p *Prepared) Candidates(o *Options) []Candidate {
 // otherWays appends the other ways of the task's row.
 func (p *Prepared) otherWays(o *Options, list []Candidate) []Candidate {
 	s, ok := p.Runner.(several)
-	if !ok {
+	if !ok || p.row.ways == nil {
 		return list
 	}
 	for i, w := range s.works(o) {

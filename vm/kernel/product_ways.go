@@ -55,12 +55,32 @@ var productWayNames = func() (names []string) {
 	return names
 }()
 
-// takeWay gives all products the way that is wanted.
+// wayLead is how much less another way than the first must be estimated to take, in
+// percent.
+const wayLead = 95
+
+// takeWay gives all products the way that is wanted, or that is estimated to take least.
 func (t *productTask) takeWay(o *Options) {
-	t.own = max(0, o.way-1)
+	if t.own = o.way - 1; o.way == 0 {
+		t.own = t.cheapest(o)
+	}
 	for _, p := range t.products {
 		p.way = &productWays[t.own]
 	}
+}
+
+// cheapest is the first way, or one that is estimated to take clearly less.
+func (t *productTask) cheapest(o *Options) (best int) {
+	least := t.estimate(o, 0) * wayLead / 100
+	for i := range productWays {
+		if productWays[i].share != byBest {
+			break
+		}
+		if w := t.estimate(o, i); w < least {
+			best, least = i, w
+		}
+	}
+	return best
 }
 
 func (t *productTask) way() int { return t.own }

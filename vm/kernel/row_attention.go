@@ -16,7 +16,7 @@ import (
 //
 //	reshape, transpose, attention, transpose, reshape   =>   one attention that reads
 //	                                                         and writes by strides
-var attentionRow = &Row{Name: "attention/f32", reach: reach{heart: anAttention, rest: aMove}, Make: makeAttention}
+var attentionRow = &Row{Name: "attention/f32", reach: reach{heart: anAttention, rest: aMove}, ways: attentionSizes.names("queries"), Make: makeAttention}
 
 // attentionWithin bounds the error: products of f32, and exponentials of differences
 // that have been rounded.
@@ -34,19 +34,23 @@ func makeAttention(b *Body, o *Options) (*Prepared, string) {
 	if d := op.Call.In[0].DType; d != tensor.F32 {
 		return nil, "its elements are " + d.String()
 	}
-	t := &attentionTask{}
+	t := &attentionTask{level: o.Level, causal: op.Call.Bool("causal"), work: attentionWork(op.Call, o.Level)}
 	why := t.place(b, op)
 	if why == "" {
-		why = t.plan(op.Call, o.Level)
+		why = t.plan(op.Call, o)
 	}
 	if why != "" {
 		return nil, why
 	}
-	return &Prepared{Work: attentionWork(op.Call, o.Level), Within: attentionWithin, Runner: t}, ""
+	return &Prepared{Work: t.work, Within: attentionWithin, Runner: t}, ""
 }
 
 // An attentionTask is the Runner of attentions.
 type attentionTask struct {
+	level   isa.Level
+	own     int // of attentionSizes
+	work    int64
+	causal  bool
 	shape   attn.Shape
 	attend  *attn.Plan
 	q, k, v lying
@@ -188,7 +192,7 @@ func ones(b move.Block) bool {
 }
 
 // plan makes the attention ready.
-func (t *attentionTask) plan(c *ir.Call, level isa.Level) (why string) {
+func (t *attentionTask) plan(c *ir.Call, o *Options) (why string) {
 	q, k, v := four(c.In[0].Ints()), four(c.In[1].Ints()), four(c.In[2].Ints())
 	t.shape = attn.Shape{Batch: q[0], Heads: q[1], Groups: k[1], S: q[2], T: k[2], D: q[3], E: v[3]}
 	scale := 1 / math.Sqrt(float64(t.shape.D)) // of queries without elements it is infinite
@@ -199,7 +203,9 @@ func (t *attentionTask) plan(c *ir.Call, level isa.Level) (why string) {
 	if s := math.Abs(scale); s != 0 && !(s > 0x1p-40 && s < 0x1p40) {
 		return "its scale would leave the range of floats"
 	}
-	t.attend = attn.New(level, t.shape, float32(scale), c.Bool("causal"))
+	var queries int
+	t.own, queries = attentionSizes.wanted(o)
+	t.attend = attn.New(t.level, t.shape, float32(scale), t.causal).InBlocks(queries)
 	t.batch = max(1, 1<<22/max(1, t.shape.T*(t.shape.D+t.shape.E)*min(t.shape.S, 64)))
 	return ""
 }

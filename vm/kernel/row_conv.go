@@ -13,7 +13,7 @@ import (
 
 // convRow runs a convolution of float32 with what follows it element by element:
 // bias, norm by running statistics, residual, activation.
-var convRow = &Row{Name: "conv/f32", reach: reach{heart: aConvolution, rest: anything}, Make: makeConv}
+var convRow = &Row{Name: "conv/f32", reach: reach{heart: aConvolution, rest: anything}, ways: convWays, Make: makeConv}
 
 func makeConv(b *Body, o *Options) (*Prepared, string) {
 	heart, why := convOf(b)
@@ -24,11 +24,11 @@ func makeConv(b *Body, o *Options) (*Prepared, string) {
 	if why != "" {
 		return nil, why
 	}
-	p := &Prepared{Work: convWork(b.Ops[heart].Call, o.Level), Within: t.within(), Runner: t}
+	t.work = convWork(b.Ops[heart].Call, o.Level)
 	if t.tail != nil {
-		p.Work += t.tail.sheet.work(o.Level)
+		t.work += t.tail.sheet.work(o.Level)
 	}
-	return p, ""
+	return &Prepared{Work: t.work, Within: t.within(), Runner: t}, ""
 }
 
 // convOf finds the convolution of a body: views alone stand before it.
@@ -76,7 +76,11 @@ type convTask struct {
 	x, w           int       // inputs
 	packed         []float32 // w as the convolver takes it; nil: as it is
 	depth          int       // products of a sum
-	channels, size int       // of the result: its places in a channel
+	own            int       // of convWays
+	shape          conv.Shape
+	constant       bool // w is
+	work           int64
+	channels, size int // of the result: its places in a channel
 
 	level  isa.Level
 	ending *conv.Ending
@@ -109,20 +113,30 @@ func shapeOf(c *ir.Call, axes []conv.Axis) conv.Shape {
 
 // ready makes the convolver and packs constant filters for it.
 func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
-	if conv.ThinAt(shape) {
+	t.shape = shape
+	t.own = convWay(shape, w != nil, o)
+	if t.own == convThin {
 		t.convolver = conv.NewThin(o.Level, shape)
 		return
 	}
 	d := conv.NewDense(o.Level, shape, w != nil)
-	t.convolver = d
+	if turned := t.own == convTurned; turned != d.Turned() {
+		d.Stand(turned)
+		d.Divide(1)
+	}
+	t.convolver, t.constant = d, w != nil
 	if w != nil {
-		t.packed = packed(o, w, func(level isa.Level) Layout { return filtersAt(level, shape, w) })
+		t.packed = packed(o, w, func(level isa.Level) Layout { return filtersAt(level, shape, w, t.own, o) })
 	}
 }
 
-// filtersAt is how the convolver of a level takes constant filters.
-func filtersAt(level isa.Level, shape conv.Shape, w *tensor.T) Layout {
+// filtersAt is how the convolver of a level takes constant filters: in the way that was
+// chosen for this level, and for others as they find best.
+func filtersAt(level isa.Level, shape conv.Shape, w *tensor.T, way int, o *Options) Layout {
 	d := conv.FiltersOf(level, shape)
+	if level == o.Level {
+		d.Stand(way == convTurned)
+	}
 	layout := d.Layout()
 	if layout == "" {
 		return Layout{}

@@ -15,12 +15,14 @@ import (
 //
 // A piece of the first product is put aside in scratch memory, and the second one's tail
 // reads it there.
-var gatedRow = &Row{Name: "gated/f32", reach: reach{heart: aProduct, rest: anElement | aMove}, Make: makeGated}
+var gatedRow = &Row{Name: "gated/f32", reach: reach{heart: aProduct, rest: anElement | aMove}, ways: gatedSizes.names("rows"), Make: makeGated}
 
 // A gatedTask is the Runner of such a body.
 type gatedTask struct {
 	level       isa.Level
 	first, last *product
+	own         int // of gatedSizes
+	rows        int // of a piece
 }
 
 func makeGated(b *Body, o *Options) (*Prepared, string) {
@@ -39,6 +41,7 @@ func makeGated(b *Body, o *Options) (*Prepared, string) {
 		return nil, "it replaces an argument"
 	}
 	t := &gatedTask{level: o.Level}
+	t.own, t.rows = gatedSizes.wanted(o)
 	if why := t.products(b, list[0]); why != "" {
 		return nil, why
 	}
@@ -118,12 +121,11 @@ func (t *gatedTask) Parts(want int) int {
 	return both.Parts(want)
 }
 
-// A piece has at most so many floats of each product, and so many rows; few rows have
-// more columns, in groups of gatedCols.
+// A piece has so many rows of each product at most, and gatedCols columns; fewer rows
+// have more columns, in groups of as many.
 const (
-	gatedRows  = 240
-	gatedCols  = 256
-	gatedPiece = gatedRows * gatedCols
+	gatedRows = 240
+	gatedCols = 256
 )
 
 func (t *gatedTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
@@ -134,12 +136,13 @@ func (t *gatedTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	}
 	col, cols := share(p.n, part%g.cols, g.cols, gemm.Width(t.level))
 	row, rows := share(p.batches()*p.m, part/g.cols, g.rows, 1)
-	room := x.Floats(min(rows*cols, gatedPiece))
+	most := t.rows * gatedCols // floats of a piece
+	room := x.Floats(min(rows*cols, most))
 	x.product.begin(x, p, out, in)
 	defer x.product.end()
 	for end := row + rows; row < end; {
-		n := min(end-row, p.m-row%p.m, gatedRows)
-		wide := gatedPiece / n / gatedCols * gatedCols
+		n := min(end-row, p.m-row%p.m, t.rows)
+		wide := most / n / gatedCols * gatedCols
 		for c := col; c < col+cols; c += wide {
 			if err := t.piece(x, row, n, gemm.Range{Lo: c, Hi: min(c+wide, col+cols)}, room, in); err != nil {
 				return err

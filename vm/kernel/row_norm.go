@@ -8,7 +8,7 @@ import (
 )
 
 // normRow runs softmax and the norms along any axis.
-var normRow = &Row{Name: "norm/f32", reach: reach{heart: aNorm, rest: anElement | aMove}, Make: makeNorm}
+var normRow = &Row{Name: "norm/f32", reach: reach{heart: aNorm, rest: anElement | aMove}, ways: rowsSizes.names("floats"), Make: makeNorm}
 
 // normWithin bounds the error of the norms: each step of them is rounded once, and
 // their sums are float64.

@@ -8,7 +8,7 @@ import (
 )
 
 // reduceRow runs reductions along any axes that lie in one or two groups.
-var reduceRow = &Row{Name: "reduce/f32", reach: reach{heart: aReduction, rest: anElement | aMove}, Make: makeReduce}
+var reduceRow = &Row{Name: "reduce/f32", reach: reach{heart: aReduction, rest: anElement | aMove}, ways: rowsSizes.names("floats"), Make: makeReduce}
 
 // reductions has the operators, and how far float64 that is added up in another order
 // may be off once it is rounded.

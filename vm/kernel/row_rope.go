@@ -43,7 +43,7 @@ func makeRope(b *Body, o *Options) (*Prepared, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	return &Prepared{Work: s.work(o.Level), Within: s.within, Runner: &stripTask{s}}, ""
+	return &Prepared{Work: s.work(o.Level), Within: s.within, Runner: &stripTask{sheet: s}}, ""
 }
 
 // A roper makes the sheet of a rope.

@@ -29,6 +29,8 @@ type rowsTask struct {
 	args   []int       // of the norm
 	fold   *reduceTask // the heart, if it is no norm
 	after  *tail       // what follows, or nil
+	own    int         // of rowsSizes
+	work   int64
 }
 
 // makeRows makes a body of several operators ready whose heart is one of those that
@@ -42,6 +44,7 @@ func makeRows(b *Body, o *Options, known func(name string) bool) (*Prepared, str
 		return nil, "it replaces an argument"
 	}
 	t := &rowsTask{level: o.Level}
+	t.own, t.at = rowsSizes.wanted(o)
 	within, why := t.heart(b, heart)
 	if why == "" {
 		why = t.prologue(b, heart)
@@ -52,14 +55,15 @@ func makeRows(b *Body, o *Options, known func(name string) bool) (*Prepared, str
 	if why != "" {
 		return nil, why
 	}
-	work := rowsWork(o.Level, t.rows*t.n)
+	t.work = rowsWork(o.Level, t.rows*t.n)
 	for _, s := range []*sheet{t.before, t.after.of()} {
 		if s != nil {
-			work += s.work(o.Level)
+			t.work += s.work(o.Level)
 			within += 4 * s.within
 		}
 	}
-	return &Prepared{Work: min(work, MaxWork), Within: within, Runner: t}, ""
+	t.work = min(t.work, MaxWork)
+	return &Prepared{Work: t.work, Within: within, Runner: t}, ""
 }
 
 func (t *tail) of() *sheet {
@@ -125,15 +129,24 @@ func (t *rowsTask) heart(b *Body, heart int) (within float64, why string) {
 	return normWithin, ""
 }
 
-// size fixes how many rows are computed at a time: about 64 KB, and whole units of
-// short rows.
+// size fixes how many rows are computed at a time.
 func (t *rowsTask) size(s norm.Space) {
-	const floats, group = 16 << 10, 64
 	t.rows, t.n = s.Outer, s.N
-	t.at = max(1, floats/max(s.N, 1))
-	if t.at > group {
-		t.at = t.at / group * group
+	t.at = rowsAt(t.n, t.at)
+}
+
+// rowsAt is how many rows of n elements are computed at a time, of so many floats, 0: of
+// 64 KB; short rows by whole units.
+func rowsAt(n, floats int) int {
+	const usual, group = 16 << 10, 64
+	if floats == 0 {
+		floats = usual
 	}
+	at := max(1, floats/max(n, 1))
+	if at > group {
+		at = at / group * group
+	}
+	return at
 }
 
 // prologue makes the program for the heart's argument.

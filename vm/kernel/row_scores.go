@@ -17,7 +17,7 @@ import (
 // Some rows of the scores are computed, go through what is element-wise and the softmax,
 // and are multiplied while they are in the second cache. Each of these steps is done by
 // what runs the operator by itself, so that the bits are the same.
-var scoresRow = &Row{Name: "scores/f32", reach: reach{heart: aProduct, rest: aNorm | anElement | aMove}, Make: makeScores}
+var scoresRow = &Row{Name: "scores/f32", reach: reach{heart: aProduct, rest: aNorm | anElement | aMove}, ways: scoresSizes.names("rows"), Make: makeScores}
 
 // A scoresTask is the Runner of such a body.
 type scoresTask struct {
@@ -27,6 +27,8 @@ type scoresTask struct {
 	at     int      // rows of one index of the batch that are computed at a time
 	blocks int      // and how often
 	norms  [2]normCall
+	own    int // of scoresSizes
+	work   int64
 }
 
 func makeScores(b *Body, o *Options) (*Prepared, string) {
@@ -38,6 +40,7 @@ func makeScores(b *Body, o *Options) (*Prepared, string) {
 	}
 	b = plain(b)
 	t := &scoresTask{level: o.Level}
+	t.own, t.at = scoresSizes.wanted(o)
 	why := t.first(b, hearts(b)[0])
 	if why == "" {
 		why = t.second(b)
@@ -49,10 +52,11 @@ func makeScores(b *Body, o *Options) (*Prepared, string) {
 		return nil, why
 	}
 	rows := t.scores.batches() * t.scores.m
-	work := t.scores.work(o.Level) + t.mix.work(o.Level) + rowsWork(o.Level, rows*t.scores.n)
+	t.work = t.scores.work(o.Level) + t.mix.work(o.Level) + rowsWork(o.Level, rows*t.scores.n)
 	// An exponential turns what a score is off into a share of its result.
+	t.work = max(1, min(t.work, MaxWork))
 	within := magnified*(t.scores.within()+normWithin) + t.mix.within()
-	return &Prepared{Work: max(1, min(work, MaxWork)), Within: within, Runner: t}, ""
+	return &Prepared{Work: t.work, Within: within, Runner: t}, ""
 }
 
 // softmaxOf is the body's first softmax; -1: there is none.
@@ -166,7 +170,8 @@ func (t *scoresTask) join(b *Body) (why string) {
 	case rows*p.n*q.n*p.k == 0:
 		return "it has no elements"
 	}
-	t.rows(p.m, p.n)
+	t.at = t.rowsOf(t.at)
+	t.blocks = ceil(p.m, t.at)
 	row := rowNorms["softmax"]
 	for i, n := range []int{t.at, p.m % t.at} {
 		of := norm.Space{Outer: n, N: p.n, Inner: 1}
@@ -175,15 +180,19 @@ func (t *scoresTask) join(b *Body) (why string) {
 	return ""
 }
 
-// rows fixes how many of m rows are computed at a time: 256 KB of scores, in whole tiles
-// of products and, for short rows, of norms.
-func (t *scoresTask) rows(m, n int) {
+// rowsOf is how many rows are computed at a time where n are wanted; 0: 256 KB of scores,
+// in whole tiles of products and, for short rows, of norms.
+func (t *scoresTask) rowsOf(n int) int {
 	const floats, group = 64 << 10, 64
-	t.at = min(m, max(gemm.Rows(t.level), floats/n))
-	if t.at > group && t.at < m {
-		t.at = t.at / group * group
+	m := t.scores.m
+	if n > 0 {
+		return min(m, n)
 	}
-	t.blocks = ceil(m, t.at)
+	n = min(m, max(gemm.Rows(t.level), floats/t.scores.n))
+	if n > group && n < m {
+		n = n / group * group
+	}
+	return n
 }
 
 // leftDense reports whether the left operand's matrices lie behind each other.

@@ -10,11 +10,10 @@ import (
 	"github.com/npulang/npu/vm/kernel/isa"
 )
 
-// TestScoresRegions: attentions that are written out, by blocks of rows.
-func TestScoresRegions(t *testing.T) {
-	for _, text := range []string{
-		// As BERT is exported; rows of less than a tile.
-		`func @f(%q: f32[2,7,24], %k: f32[2,9,24], %v: f32[2,9,24], %s: f32[], %m: f32[2,1,1,9]) -> (out: f32[2,7,24]) {
+// scoresRegions are attentions that are written out.
+var scoresRegions = []string{
+	// As BERT is exported; rows of less than a tile.
+	`func @f(%q: f32[2,7,24], %k: f32[2,9,24], %v: f32[2,9,24], %s: f32[], %m: f32[2,1,1,9]) -> (out: f32[2,7,24]) {
   %0 = reshape %q {dims=[2,7,4,6]} : f32[2,7,4,6]
   %1 = transpose %0 {perm=[0,2,1,3]} : f32[2,4,7,6]
   %2 = reshape %k {dims=[2,9,4,6]} : f32[2,9,4,6]
@@ -31,8 +30,8 @@ func TestScoresRegions(t *testing.T) {
   return %12
 }
 `,
-		// Several blocks of rows, the last of them smaller, and one input for all three.
-		`func @f(%x: f32[2,150,96], %far: f32[2,150,1000], %k: f32[2,2,16,1000], %v: f32[2,2,1000,5]) -> (out: f32[2,2,150,5]) {
+	// Several blocks of rows, the last of them smaller, and one input for all three.
+	`func @f(%x: f32[2,150,96], %far: f32[2,150,1000], %k: f32[2,2,16,1000], %v: f32[2,2,1000,5]) -> (out: f32[2,2,150,5]) {
   %0, %1, %2 = split %x {sizes=[32,32,32], axis=-1} : f32[2,150,32], f32[2,150,32], f32[2,150,32]
   %3 = reshape %1 {dims=[2,150,2,16]} : f32[2,150,2,16]
   %4 = transpose %3 {perm=[0,2,1,3]} : f32[2,2,150,16]
@@ -43,8 +42,8 @@ func TestScoresRegions(t *testing.T) {
   return %8
 }
 `,
-		// A bias behind the second product, an activation, a residual; no heads.
-		`func @f(%q: f32[70,13], %k: f32[70,13], %v: f32[33,70], %b: f32[33], %r: f32[70,33]) -> (y: f32[70,33], z: f32[70,33]) {
+	// A bias behind the second product, an activation, a residual; no heads.
+	`func @f(%q: f32[70,13], %k: f32[70,13], %v: f32[33,70], %b: f32[33], %r: f32[70,33]) -> (y: f32[70,33], z: f32[70,33]) {
   %0 = linear %q, %k : f32[70,70]
   %1 = relu %0 : f32[70,70]
   %2 = softmax %1 : f32[70,70]
@@ -54,15 +53,19 @@ func TestScoresRegions(t *testing.T) {
   return %4, %5
 }
 `,
-		// Blocks of short rows, and scores without a tail.
-		`func @f(%q: f32[20000,3], %k: f32[3,4], %v: f32[4,2]) -> (out: f32[20000,2]) {
+	// Blocks of short rows, and scores without a tail.
+	`func @f(%q: f32[20000,3], %k: f32[3,4], %v: f32[4,2]) -> (out: f32[20000,2]) {
   %0 = matmul %q, %k : f32[20000,4]
   %1 = softmax %0 : f32[20000,4]
   %2 = matmul %1, %v : f32[20000,2]
   return %2
 }
 `,
-	} {
+}
+
+// TestScoresRegions runs them by blocks of rows.
+func TestScoresRegions(t *testing.T) {
+	for _, text := range scoresRegions {
 		holds(t, "scores/f32", text)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // stripRow runs bodies of element-wise operators, with views, transpositions and
 // broadcasts between them, in one pass over their operands.
-var stripRow = &Row{Name: "strip", reach: reach{heart: anElement, rest: aMove}, Make: makeStrip}
+var stripRow = &Row{Name: "strip", reach: reach{heart: anElement, rest: aMove}, ways: stripWays, Make: makeStrip}
 
 func makeStrip(b *Body, o *Options) (*Prepared, string) {
 	shape, why := stripShape(b)
@@ -30,7 +30,14 @@ func makeStrip(b *Body, o *Options) (*Prepared, string) {
 	if len(s.codes) > 1 {
 		within *= magnified
 	}
-	return &Prepared{Work: s.work(o.Level), Within: within, Runner: &stripTask{s}}, ""
+	return &Prepared{Work: s.work(o.Level), Within: within, Runner: newStrip(s, o)}, ""
+}
+
+// newStrip makes the task of a sheet, in the way that is wanted.
+func newStrip(s *sheet, o *Options) *stripTask {
+	t := &stripTask{s, max(0, o.way-1)}
+	s.stream = t.streams(t.own) && !s.replaces
+	return t
 }
 
 // magnified is by how much later operators may enlarge, relative to the result, what

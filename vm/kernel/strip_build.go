@@ -184,12 +184,12 @@ func (g *sheetBuilder) sheet(p *strip.Program) *sheet {
 		}
 		s.axes[colAxes] = append(s.axes[colAxes], a)
 	}
-	bytes := 0
 	for _, v := range g.body.Out {
 		n, _ := g.body.Type(v).Bytes().Const()
-		bytes += int(min(n, 1<<40))
+		s.bytes += int(min(n, 1<<40))
 	}
-	s.stream = bytes >= streamFrom && g.body.InPlace == Absent
+	s.replaces = g.body.InPlace != Absent
+	s.stream = s.bytes >= streamFrom && !s.replaces
 	return s
 }
 

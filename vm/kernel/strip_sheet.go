@@ -20,7 +20,10 @@ type sheet struct {
 	within float64
 	axes   [3][]axis
 	views  []operand
-	stream bool // the results are larger than caches
+	stream bool // results are written around the caches
+
+	bytes    int  // of the results
+	replaces bool // the first of which lies in an argument's place
 }
 
 // The groups of axes.

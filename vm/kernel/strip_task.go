@@ -6,7 +6,10 @@ import (
 )
 
 // A stripTask is the Runner of a sheet without a heart.
-type stripTask struct{ sheet *sheet }
+type stripTask struct {
+	sheet *sheet
+	own   int // of stripWays
+}
 
 // Parts cuts rows, or columns if there are few rows.
 func (t *stripTask) Parts(want int) int {

@@ -86,6 +86,19 @@ func New(level isa.Level, s Shape, scale float32, causal bool) *Plan {
 	return p
 }
 
+// InBlocks lets blocks have so many queries instead of what New finds best; 0 leaves
+// that. Results don't depend on it, not by a bit.
+func (p *Plan) InBlocks(queries int) *Plan {
+	if queries > 0 {
+		p.queries = min(queries, max(p.S, 1))
+		p.blocks = (p.S + p.queries - 1) / p.queries
+	}
+	return p
+}
+
+// Queries is how many queries a block has.
+func (p *Plan) Queries() int { return p.queries }
+
 // Units is how many pieces the work has: blocks of queries of each head, those of heads
 // that share keys next to each other.
 func (p *Plan) Units() int { return p.Batch * p.Heads * p.blocks }

@@ -52,6 +52,13 @@ func NewDense(level isa.Level, s Shape, packed bool) *Dense {
 // Layout, Packed and Pack only.
 func FiltersOf(level isa.Level, s Shape) *Dense { return newDense(level, s, true) }
 
+// Stand makes the product stand turned or upright, in place of what was found better.
+// Turned ones take packed filters. It has to be divided anew.
+func (d *Dense) Stand(turned bool) { d.turned = turned && d.depth > 0 }
+
+// Turned reports whether the product stands turned.
+func (d *Dense) Turned() bool { return d.turned }
+
 func newDense(level isa.Level, s Shape, packed bool) *Dense {
 	d := &Dense{Shape: s, geo: geometryOf(s.Axes), fast: of(level), level: level}
 	d.depth = s.Channels * d.geo.outerTaps * d.geo.taps()

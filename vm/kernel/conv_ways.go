@@ -1,0 +1,50 @@
+package kernel
+
+import "github.com/npulang/npu/vm/kernel/conv"
+
+// The ways of convolutions, as indices of convWays.
+const (
+	convTurned  = iota // places are the rows of tiles, and filters the columns
+	convUpright        // filters are the rows
+	convThin           // no tiles: sums go over planes, tap by tap
+)
+
+var convWays = []string{"turned", "upright", "thin"}
+
+// convWay is the way that is wanted of a convolution, or what package conv finds best.
+// Filters that are not constant are not packed for the first.
+func convWay(s conv.Shape, constant bool, o *Options) int {
+	way := o.way - 1
+	switch {
+	case way == convTurned && constant || way > convTurned:
+		return way
+	case conv.ThinAt(s):
+		return convThin
+	case constant && conv.FiltersOf(o.Level, s).Turned():
+		return convTurned
+	}
+	return convUpright
+}
+
+func (t *convTask) way() int { return t.own }
+
+// works estimates ways by what they are known to be good at: few filters, many places,
+// filters that are packed.
+func (t *convTask) works(o *Options) []int64 {
+	works := make([]int64, len(convWays))
+	works[t.own] = t.work
+	if t.own != convUpright {
+		works[convUpright] = 2 * t.work
+	}
+	if t.own != convTurned && t.constant {
+		works[convTurned] = 2 * t.work
+	}
+	if n := int64(t.shape.Filters); t.own != convThin && n <= thinFilters {
+		works[convThin] = n * t.work
+	}
+	return works
+}
+
+// thinFilters is how many filters of a group are not too many for a thin convolution to be
+// worth a try.
+const thinFilters = 8
