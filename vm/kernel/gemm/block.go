@@ -21,6 +21,9 @@ type Block struct {
 	Add     bool      // C += A·B
 	Bias    []float32 // N floats that are added to every row in the end; nil: nothing is
 	Next    []float32 // what the next block begins to read B at, if not behind this one's last panel
+
+	// tiled says that A holds what packTiles has made of it.
+	tiled bool
 }
 
 // Run computes the block, in tiles, panel by panel. Every element is the sum of its
@@ -34,37 +37,35 @@ func (x *Scratch) run(k *kernels, b *Block) {
 	}
 	t := &x.tile
 	t.begin(b)
-	// Heights differ by one at most, so that no tile is much smaller than the rest.
-	tiles := (b.M + k.rows - 1) / k.rows
-	low, high := b.M/tiles, b.M%tiles // high tiles have one row more
-	group := k.panels(low)
-	a, panel, c := address(b.A.Data), address(b.B.Data), address(b.C)
-	for n := 0; n < b.N; n += group * k.width {
-		// The tiles of a panel ask for the panel behind it: the first four or eight
-		// of them cover it.
-		t.next, t.hop = panel+uintptr(group*t.panel), lineBytes
-		if n+group*k.width >= b.N && b.Next != nil {
-			t.next = address(b.Next)
-		}
-		row := 0
-		for i := range tiles {
-			height := low
-			if i < high {
-				height++
-			}
-			t.a = a + uintptr(row*t.row)
-			t.across(k, height, Range{n, min(n+group*k.width, b.N)}, panel, c+uintptr(row*t.ldc))
-			row += height
-			t.next += uintptr(t.hop * (b.K / 4))
-		}
-		panel += uintptr(group * t.panel)
+	if s := k.stack(b.M); k.panels(s.low) > 1 {
+		t.wide(k, s)
+	} else {
+		t.narrow(k, s)
 	}
 	t.of = Block{}
+}
+
+// A stack is the tiles of some rows: high ones with low+1 rows, the others, below
+// them, with low rows. So no tile is much smaller than the rest.
+type stack struct{ tiles, low, high int }
+
+func (k *kernels) stack(rows int) stack {
+	tiles := (rows + k.rows - 1) / k.rows
+	return stack{tiles, rows / tiles, rows % tiles}
+}
+
+// height is how many rows tile i has.
+func (s stack) height(i int) int {
+	if i < s.high {
+		return s.low + 1
+	}
+	return s.low
 }
 
 const (
 	floatBytes = 4
 	lineBytes  = 64 // of the caches
+	hopSteps   = 4  // products from one hop to the next
 )
 
 // begin notes what all tiles of a block have in common.
@@ -75,6 +76,67 @@ func (t *tile) begin(b *Block) {
 	t.ldc, t.k, t.add, t.bias = b.Ldc*floatBytes, b.K, 0, 0
 	if b.Add {
 		t.add = 1
+	}
+}
+
+// narrow runs tiles of one panel each.
+func (t *tile) narrow(k *kernels, s stack) {
+	b := &t.of
+	t.b = address(b.B.Data)
+	// The tiles of a panel ask for all of the next one, each for its share.
+	t.hop = (hopSteps*t.line + s.tiles - 1) / s.tiles
+	for n := 0; n < b.N; n += k.width {
+		t.n = min(b.N-n, k.width)
+		t.next = t.b + uintptr(t.panel)
+		if n+k.width >= b.N && b.Next != nil {
+			t.next = address(b.Next)
+		}
+		if b.Bias != nil {
+			t.bias = address(b.Bias) + uintptr(n*floatBytes)
+		}
+		t.column(k, s, address(b.C)+uintptr(n*floatBytes))
+		t.b += uintptr(t.panel)
+	}
+}
+
+// column runs the tiles of one panel.
+func (t *tile) column(k *kernels, s stack, c uintptr) {
+	a, row := address(t.of.A.Data), t.row
+	if t.of.tiled {
+		row, t.row = t.k*floatBytes, floatBytes
+	}
+	for i := range s.tiles {
+		height := s.height(i)
+		if t.of.tiled {
+			t.step = height * floatBytes
+		}
+		t.a, t.c = a, c
+		k.tiles[height][1](t)
+		a += uintptr(height * row)
+		c += uintptr(height * t.ldc)
+		t.next += uintptr(t.hop * (t.k / hopSteps))
+	}
+}
+
+// wide runs tiles of few rows that may span several panels.
+func (t *tile) wide(k *kernels, s stack) {
+	b := &t.of
+	group := k.panels(s.low)
+	a, panel, c := address(b.A.Data), address(b.B.Data), address(b.C)
+	for n := 0; n < b.N; n += group * k.width {
+		t.next, t.hop = panel+uintptr(group*t.panel), lineBytes
+		if n+group*k.width >= b.N && b.Next != nil {
+			t.next = address(b.Next)
+		}
+		row := 0
+		for i := range s.tiles {
+			height := s.height(i)
+			t.a = a + uintptr(row*t.row)
+			t.across(k, height, Range{n, min(n+group*k.width, b.N)}, panel, c+uintptr(row*t.ldc))
+			row += height
+			t.next += uintptr(t.hop * (b.K / hopSteps))
+		}
+		panel += uintptr(group * t.panel)
 	}
 }
 

@@ -171,7 +171,7 @@ func TestFormatBits(t *testing.T) {
 			l := newLow(rnd, f, 1+rnd.Intn(40), 1+rnd.Intn(100), rnd.Intn(200))
 			p := l.product(t)
 			first := l.multiply(t, rnd, p, Default)
-			blocks := Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Tall: 1 + rnd.Intn(50)}
+			blocks := Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Packed: rnd.Intn(4000), Copied: rnd.Intn(4000), Tall: 1 + rnd.Intn(50)}
 			same(t, "in blocks", first, l.multiply(t, rnd, p, blocks))
 			if f.left == leftFloat {
 				same(t, "of floats", first, l.floats(t))

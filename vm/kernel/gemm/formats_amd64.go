@@ -30,7 +30,7 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 }
 
 var bf16AVX2 = kernels{
-	rows: 6, width: 16,
+	rows: 6, width: 16, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1: {1: tile1x1BF16AVX2, 4: tile1x4BF16AVX2},
 		2: {1: tile2x1BF16AVX2, 2: tile2x2BF16AVX2},
@@ -42,7 +42,7 @@ var bf16AVX2 = kernels{
 }
 
 var bf16AVX512 = kernels{
-	rows: 12, width: 32,
+	rows: 12, width: 32, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1BF16AVX512, 4: tile1x4BF16AVX512},
 		2:  {1: tile2x1BF16AVX512, 2: tile2x2BF16AVX512},
@@ -60,7 +60,7 @@ var bf16AVX512 = kernels{
 }
 
 var f16AVX2 = kernels{
-	rows: 6, width: 16,
+	rows: 6, width: 16, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1: {1: tile1x1F16AVX2, 4: tile1x4F16AVX2},
 		2: {1: tile2x1F16AVX2, 2: tile2x2F16AVX2},
@@ -72,7 +72,7 @@ var f16AVX2 = kernels{
 }
 
 var f16AVX512 = kernels{
-	rows: 12, width: 32,
+	rows: 12, width: 32, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1F16AVX512, 4: tile1x4F16AVX512},
 		2:  {1: tile2x1F16AVX512, 2: tile2x2F16AVX512},
@@ -90,7 +90,7 @@ var f16AVX512 = kernels{
 }
 
 var bf16Pairs = kernels{
-	rows: 12, width: 32,
+	rows: 12, width: 32, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1PairsAVX512, 4: tile1x4PairsAVX512},
 		2:  {1: tile2x1PairsAVX512, 2: tile2x2PairsAVX512},
@@ -108,7 +108,7 @@ var bf16Pairs = kernels{
 }
 
 var int8AVX2 = kernels{
-	rows: 6, width: 16,
+	rows: 6, width: 16, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1: {1: tile1x1Int8AVX2, 4: tile1x4Int8AVX2},
 		2: {1: tile2x1Int8AVX2, 2: tile2x2Int8AVX2},
@@ -120,7 +120,7 @@ var int8AVX2 = kernels{
 }
 
 var int8Quads = kernels{
-	rows: 12, width: 32,
+	rows: 12, width: 32, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1QuadsAVX512, 4: tile1x4QuadsAVX512},
 		2:  {1: tile2x1QuadsAVX512, 2: tile2x2QuadsAVX512},

@@ -2,10 +2,14 @@ package gemm
 
 import "github.com/npulang/npu/vm/kernel/isa"
 
+var turnsAVX2 = turns{
+	nil, turn1AVX2, turn2AVX2, turn3AVX2, turn4AVX2, turn5AVX2, turn6AVX2, turn7AVX2, turn8AVX2,
+}
+
 var levels = [isa.NEON + 1]*kernels{
 	isa.Portable: &portable,
 	isa.AVX2: {
-		rows: 6, width: 16, turn: turn8AVX2,
+		rows: 6, width: 16, turns: &turnsAVX2,
 		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 			1: {1: tile1x1AVX2, 4: tile1x4AVX2},
 			2: {1: tile2x1AVX2, 2: tile2x2AVX2},
@@ -16,7 +20,7 @@ var levels = [isa.NEON + 1]*kernels{
 		},
 	},
 	isa.AVX512: {
-		rows: 12, width: 32, turn: turn8AVX2,
+		rows: 12, width: 32, turns: &turnsAVX2,
 		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 			1:  {1: tile1x1AVX512, 4: tile1x4AVX512},
 			2:  {1: tile2x1AVX512, 2: tile2x2AVX512},

@@ -9,7 +9,7 @@ import (
 var levels = [isa.NEON + 1]*kernels{
 	isa.Portable: &portable,
 	isa.NEON: {
-		rows: 6, width: 16, turn: turn8,
+		rows: 6, width: 16, turns: &turnsGo,
 		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 			1: {1: edged(1, 1, tile1x1NEON), 4: edged(1, 4, tile1x4NEON)},
 			2: {1: edged(2, 1, tile2x1NEON), 2: edged(2, 2, tile2x2NEON)},

@@ -94,6 +94,7 @@ type mul struct {
 	set    *kernels
 	blocks Blocks
 	b      source
+	cols   int    // of the piece of B that is at hand
 	copied corner // of A, that x.a holds
 }
 
@@ -110,19 +111,37 @@ const (
 // corner is the first row and column of a piece and their numbers.
 type corner struct{ row, col, rows, cols int }
 
+// A piece of a product: B at hand for some rows of it and columns, and C for them.
+type piece struct {
+	tall, ks, cols Range // the rows of A that use it, rows and columns of B
+	b              Panels
+	c              []float32 // of all tall rows; nil: there is a place for each block
+	ldc            int
+}
+
 // run goes through pieces of B, and for each through the rows that use it.
 func (m *mul) run(rows, cols Range) error {
-	high := even(rows.len(), m.blocks.Rows, m.set.rows)
-	tall := high
+	tall, deep, wide := rows.len(), max(m.p.K, 1), cols.len()
 	if m.b >= packed {
-		tall = even(rows.len(), m.blocks.Tall, high)
+		deep = even(m.p.K, max(m.blocks.Packed/m.set.width, 1), 8)
+		wide = even(wide, max(m.blocks.Packed/deep/m.set.width, 1)*m.set.width, m.set.width)
 	}
-	wide := even(cols.len(), m.blocks.Cols, m.set.width)
+	if deep < m.p.K {
+		tall = even(tall, m.blocks.Tall, m.set.rows)
+		wide = even(wide, m.blocks.Cols, m.set.width)
+	}
 	for lo := rows.Lo; lo < rows.Hi; lo += tall {
-		band := rows.piece(lo, tall)
 		for n := cols.Lo; n < cols.Hi; n += wide {
-			if err := m.column(band, cols.piece(n, wide), high); err != nil {
-				return err
+			w := piece{tall: rows.piece(lo, tall), cols: cols.piece(n, wide)}
+			if deep < m.p.K {
+				w.c, w.ldc = m.place(w.tall, w.cols)
+			}
+			for k := 0; k < m.p.K || k == 0; k += deep {
+				w.ks = Range{k, min(k+deep, m.p.K)}
+				w.b = m.panels(w.ks, w.cols)
+				if err := m.bands(&w); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -136,31 +155,48 @@ func (m *mul) stop() error {
 	return m.p.Stop.Stop()
 }
 
-// column computes a piece of C in steps along k.
-func (m *mul) column(band, cols Range, high int) error {
-	deep := even(m.p.K, m.blocks.Deep, 8)
-	c, ldc := m.place(band, cols)
-	for k := 0; ; k += deep {
-		ks := Range{k, min(k+deep, m.p.K)}
-		b := m.panels(ks, cols)
-		for lo := band.Lo; lo < band.Hi; lo += high {
-			if err := m.stop(); err != nil {
+// bands computes what a piece of B is for: for some rows after the other, block by
+// block of their columns.
+func (m *mul) bands(w *piece) error {
+	high := even(w.tall.len(), m.blocks.Rows, m.set.rows)
+	wide := even(w.cols.len(), m.blocks.Cols, m.set.width)
+	m.cols = w.cols.len()
+	for lo := w.tall.Lo; lo < w.tall.Hi; lo += high {
+		for n := w.cols.Lo; n < w.cols.Hi; n += wide {
+			if err := m.block(w, w.tall.piece(lo, high), w.cols.piece(n, wide)); err != nil {
 				return err
 			}
-			rows := band.piece(lo, high)
-			at := c[(lo-band.Lo)*ldc:]
-			m.x.run(m.set, &Block{
-				M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0,
-				C: at, Ldc: ldc, A: m.left(rows, ks, cols), B: b, Next: m.next(ks, cols), Bias: m.bias(ks, cols),
-			})
-			if ks.Hi == m.p.K && m.p.Tail != nil {
-				m.p.Tail.Block(lo, cols.Lo, rows.len(), cols.len(), at, ldc)
-			}
-		}
-		if ks.Hi == m.p.K {
-			return nil
 		}
 	}
+	return nil
+}
+
+// block computes a block of C in steps along k.
+func (m *mul) block(w *piece, rows, cols Range) error {
+	deep := even(w.ks.len(), m.blocks.Deep, 8)
+	c, ldc := w.c, w.ldc
+	if c == nil {
+		c, ldc = m.place(rows, cols)
+	} else {
+		c = c[(rows.Lo-w.tall.Lo)*ldc+cols.Lo-w.cols.Lo:]
+	}
+	for k := w.ks.Lo; k < w.ks.Hi || k == 0; k += deep {
+		if err := m.stop(); err != nil {
+			return err
+		}
+		ks := w.ks.piece(k, deep)
+		b := Block{
+			M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0, C: c, Ldc: ldc,
+			B: w.b.From((cols.Lo-w.cols.Lo)/m.set.width, k-w.ks.Lo), Next: m.next(w, ks, cols),
+			Bias: m.bias(ks, cols),
+		}
+		m.left(&b, rows, ks)
+		m.x.run(m.set, &b)
+	}
+	if w.ks.Hi == m.p.K && m.p.Tail != nil {
+		m.p.Tail.Block(rows.Lo, cols.Lo, rows.len(), cols.len(), c, ldc)
+	}
+	return nil
 }
 
 // place is where a piece of C is computed.
@@ -198,87 +234,56 @@ func (m *mul) bias(ks, cols Range) []float32 {
 	return m.p.Bias[cols.Lo:cols.Hi]
 }
 
-// next is where B goes on behind a piece of it.
-func (m *mul) next(ks, cols Range) []float32 {
+// next is where B is read behind a block.
+func (m *mul) next(w *piece, ks, cols Range) []float32 {
+	panel, k := (cols.Lo-w.cols.Lo)/m.set.width, ks.Hi-w.ks.Lo
 	switch {
-	case m.b != given:
+	case m.b == inPlace:
 		return nil
-	case ks.Hi < m.p.K:
-		return m.p.Panels.From(cols.Lo/m.set.width, ks.Hi).Data
+	case ks.Hi < w.ks.Hi:
+	case cols.Hi < w.cols.Hi:
+		panel, k = ceil(cols.Hi-w.cols.Lo, m.set.width), 0
+	default:
+		panel, k = 0, 0 // for the next rows
 	}
-	return m.p.Panels.From(ceil(cols.Hi, m.set.width), 0).Data
+	return w.b.From(panel, k).Data
 }
 
 func ceil(n, unit int) int { return (n + unit - 1) / unit }
 
-// left is a piece of A: in place, or of a copy where its rows would be in each
-// other's way. The copy has all of k, if that is not too much, so that it is made once
-// for all columns.
-func (m *mul) left(rows, ks, cols Range) Matrix {
-	if !m.copies(rows, ks, cols) {
-		return m.p.A.From(rows.Lo, ks.Lo)
+// left gives a block its piece of A: in place, or of a copy. That has all of k, if it
+// is not too much, so that it is made once for all columns.
+func (m *mul) left(b *Block, rows, ks Range) {
+	b.A = m.p.A.From(rows.Lo, ks.Lo)
+	if !m.copies(rows, ks) {
+		return
 	}
-	of := ks
-	if rows.len()*m.p.K <= mostCopied {
-		of = Range{0, m.p.K}
+	b.tiled = true
+	want, at := corner{rows.Lo, 0, rows.len(), ks.Hi}, rows.len()*ks.Lo
+	size := rows.len() * m.p.K
+	if size > m.blocks.Copied {
+		want.col, at, size = ks.Lo, 0, rows.len()*ks.len()
 	}
-	a := m.p.A.From(rows.Lo, of.Lo)
-	want := corner{rows.Lo, of.Lo, rows.len(), of.len()}
-	fresh := m.copied != want
-	m.copied = want
-	if a.Row == 1 && a.Col != 1 { // columns in one piece stay columns
-		ld := unlike(rows.len())
-		to := Matrix{floats(&m.x.a, of.len()*ld), 1, ld}
-		if fresh {
-			copyLines(to.Data, ld, a.Data, a.Col, of.len(), rows.len())
-		}
-		return to.From(0, ks.Lo-of.Lo)
+	to := floats(&m.x.a, size)[at:]
+	if m.copied.row != want.row || m.copied.rows != want.rows || m.copied.col != want.col || m.copied.cols < want.cols {
+		m.set.packTiles(to, b.A, rows.len(), ks.len())
+		m.copied = want
 	}
-	ld := unlike(of.len())
-	to := Matrix{floats(&m.x.a, rows.len()*ld), ld, 1}
-	if fresh {
-		copyRows(to, a, rows.len(), of.len())
-	}
-	return to.From(0, ks.Lo-of.Lo)
+	b.A = Matrix{Data: to}
 }
 
-// mostCopied is how many floats of A are copied at a time: 2 MB.
-const mostCopied = 1 << 19
-
 // copies reports whether a piece of A is worth a copy: it costs about as much as
-// half a panel of products, and rows whose distance is near a multiple of 2 KB share
-// few sets of the first cache.
-func (m *mul) copies(rows, ks, cols Range) bool {
-	if rows.len() < 4 || cols.len() < 4*m.set.width || ks.len() < 16 {
+// half a panel of products. Two tiles do as well in place if their rows don't share
+// sets of the first cache, as those near a multiple of 2 KB apart do.
+func (m *mul) copies(rows, ks Range) bool {
+	s := m.set.stack(rows.len())
+	if s.tiles < 2 || m.set.panels(s.low) > 1 || m.cols < 4*m.set.width || ks.len() < 16 {
 		return false
 	}
-	a := m.p.A
-	near := (a.Row + 32) % 512
-	return a.Col != 1 || near < 64 && ks.len() > 64
+	near := (m.p.A.Row + 32) % 512
+	return s.tiles > 2 || m.p.A.Col != 1 || near < 64 && ks.len() > 64
 }
 
 // unlike is a distance of rows of n floats at which they don't share sets of the
 // first cache: 64 bytes more than a multiple of 256 bytes.
 func unlike(n int) int { return (n+47)/64*64 + 16 }
-
-// copyLines copies lines of floats to lines at another distance.
-func copyLines(to []float32, ld int, from []float32, by, lines, n int) {
-	for i := range lines {
-		copy(to[i*ld:i*ld+n], from[i*by:])
-	}
-}
-
-// copyRows copies m rows of k columns of a to rows in one piece.
-func copyRows(to, a Matrix, m, k int) {
-	if a.Col == 1 {
-		copyLines(to.Data, to.Row, a.Data, a.Row, m, k)
-		return
-	}
-	for i := range m {
-		row, at := to.Data[i*to.Row:i*to.Row+k], i*a.Row
-		for j := range row {
-			row[j] = a.Data[at]
-			at += a.Col
-		}
-	}
-}

@@ -76,7 +76,7 @@ func packTurned(set *kernels, dst []float32, b Matrix, k, n int) {
 		return
 	}
 	for j := 0; j < cols; j += 8 {
-		set.turn(unsafe.SliceData(dst[j:]), unsafe.SliceData(b.Data[j*b.Col:]), w*4, b.Col*4, blocks)
+		set.turns[8](unsafe.SliceData(dst[j:]), unsafe.SliceData(b.Data[j*b.Col:]), w*4, b.Col*4, blocks)
 	}
 	if rest := k - blocks*8; rest > 0 {
 		packEach(dst[blocks*8*w:], w, b.From(blocks*8, 0), rest, cols)

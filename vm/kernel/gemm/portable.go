@@ -7,7 +7,7 @@ import "unsafe"
 // this level are those of any other machine at this level; the levels with a fused
 // product round once.
 var portable = kernels{
-	rows: 4, width: 4, turn: turn8,
+	rows: 4, width: 4, turns: &turnsGo,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1: {1: func(t *tile) { tile1x4(t, 0) }},
 		2: {1: func(t *tile) { tile2x4(t, 0) }},
@@ -101,15 +101,19 @@ func tile2x4(t *tile, i int) {
 	t.store(d, [4]float32{r0, r1, r2, r3})
 }
 
-// turn8 is the twin of turn8AVX2.
-func turn8(dst, src *float32, line, row, blocks int) {
-	if blocks == 0 {
-		return
-	}
-	for i := range 8 {
-		of, to := unsafe.Add(unsafe.Pointer(src), i*row), unsafe.Add(unsafe.Pointer(dst), 4*i)
-		for j := range 8 * blocks {
-			*(*float32)(unsafe.Add(to, j*line)) = float(of, 4*j)
+// turnsGo are the twins of turnsAVX2.
+var turnsGo = turns{nil, turnGo(1), turnGo(2), turnGo(3), turnGo(4), turnGo(5), turnGo(6), turnGo(7), turnGo(8)}
+
+func turnGo(rows int) func(dst, src *float32, line, row, blocks int) {
+	return func(dst, src *float32, line, row, blocks int) {
+		if blocks == 0 {
+			return
+		}
+		for i := range rows {
+			of, to := unsafe.Add(unsafe.Pointer(src), i*row), unsafe.Add(unsafe.Pointer(dst), 4*i)
+			for j := range 8 * blocks {
+				*(*float32)(unsafe.Add(to, j*line)) = float(of, 4*j)
+			}
 		}
 	}
 }

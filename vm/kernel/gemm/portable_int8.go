@@ -5,7 +5,7 @@ import "unsafe"
 // portableInt8 are the kernels of bytes in Go: panels of eight columns, one row at a
 // time.
 var portableInt8 = kernels{
-	rows: 4, width: 8,
+	rows: 4, width: 8, turns: &turnsGo,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1: {1: func(t *tile) { int8Rows(t, 1) }},
 		2: {1: func(t *tile) { int8Rows(t, 2) }},

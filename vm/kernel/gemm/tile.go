@@ -41,10 +41,13 @@ type kernels struct {
 	// tiles has the function for tiles of so many rows and panels, where there is
 	// one; for a panel by itself there is one for every number of rows.
 	tiles [mostRows + 1][mostPanels + 1]func(*tile)
-	// turn writes eight rows of src, row bytes apart, as lines of eight floats, line
-	// bytes apart: blocks times eight of them.
-	turn func(dst, src *float32, line, row, blocks int)
+	turns *turns
 }
+
+// turns have, by their number, the functions that write one to eight rows of src, row
+// bytes apart, as lines of as many floats, line bytes apart: blocks times eight of
+// them.
+type turns [9]func(dst, src *float32, line, row, blocks int)
 
 // panels is how many panels tiles of so many rows span at most.
 func (k *kernels) panels(rows int) int {

@@ -2,8 +2,50 @@
 
 package gemm
 
-// turn8AVX2 writes eight rows of src, row bytes apart, as lines of eight floats,
-// line bytes apart: blocks times eight of them.
+// turn1AVX2 writes rows of src, row bytes apart, as lines of 1 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn1AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn2AVX2 writes rows of src, row bytes apart, as lines of 2 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn2AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn3AVX2 writes rows of src, row bytes apart, as lines of 3 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn3AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn4AVX2 writes rows of src, row bytes apart, as lines of 4 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn4AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn5AVX2 writes rows of src, row bytes apart, as lines of 5 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn5AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn6AVX2 writes rows of src, row bytes apart, as lines of 6 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn6AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn7AVX2 writes rows of src, row bytes apart, as lines of 7 floats, line bytes
+// apart: blocks times eight of them.
+//
+//go:noescape
+func turn7AVX2(dst *float32, src *float32, line int, row int, blocks int)
+
+// turn8AVX2 writes rows of src, row bytes apart, as lines of 8 floats, line bytes
+// apart: blocks times eight of them.
 //
 //go:noescape
 func turn8AVX2(dst *float32, src *float32, line int, row int, blocks int)

@@ -1,18 +1,27 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// turn writes the function that transposes eight rows.
-func turn(c *Context) {
-	c.Function("turn8AVX2")
+// turns writes the functions that transpose one to eight rows.
+func turns(c *Context) {
+	for rows := 1; rows <= 8; rows++ {
+		turn(c, rows)
+	}
+}
+
+func turn(c *Context, rows int) {
+	name := fmt.Sprintf("turn%dAVX2", rows)
+	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(dst, src *float32, line, row, blocks int)")
-	c.Doc("turn8AVX2 writes eight rows of src, row bytes apart, as lines of eight floats,",
-		"line bytes apart: blocks times eight of them.")
+	c.Doc(fmt.Sprintf("%s writes rows of src, row bytes apart, as lines of %d floats, line bytes", name, rows),
+		"apart: blocks times eight of them.")
 	dst, src := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("src"), c.GP64())
 	line, row := c.Load(c.Param("line"), c.GP64()), c.Load(c.Param("row"), c.GP64())
 	n := c.Load(c.Param("blocks"), c.GP64())
@@ -22,12 +31,32 @@ func turn(c *Context) {
 	c.JLT(LabelRef("done"))
 	var r [8]reg.VecVirtual
 	for i := range r {
+		if i >= rows {
+			r[i] = r[rows-1] // whose floats are not written
+			continue
+		}
 		r[i] = c.YMM()
 		c.PREFETCHT0(from.at(i).Offset(turnAhead))
 		c.VMOVUPS(from.at(i), r[i])
 	}
-	for i, x := range transposed(c, r) {
-		c.VMOVUPS(x, to.at(i))
+	if rows <= 4 {
+		for i, x := range quarters(c, [4]reg.VecVirtual(r[:4])) {
+			storeSome(c, x.AsX(), rows, to.at(i))
+			upper := c.XMM()
+			c.VEXTRACTF128(U8(1), x, upper)
+			storeSome(c, upper, rows, to.at(i+4))
+		}
+	} else {
+		for i, x := range transposed(c, r) {
+			if rows == 8 {
+				c.VMOVUPS(x, to.at(i))
+				continue
+			}
+			c.VMOVUPS(x.AsX(), to.at(i))
+			upper := c.XMM()
+			c.VEXTRACTF128(U8(1), x, upper)
+			storeSome(c, upper, rows-4, to.at(i).Offset(16))
+		}
 	}
 	c.ADDQ(Imm(32), from.p)
 	c.LEAQ(Mem{Base: to.p, Index: line, Scale: 8}, to.p)
@@ -37,6 +66,38 @@ func turn(c *Context) {
 	c.Label("done")
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// storeSome writes the first one to four floats of a register.
+func storeSome(c *Context, x reg.Register, n int, m Mem) {
+	switch n {
+	case 1:
+		c.VMOVSS(x, m)
+	case 2, 3:
+		c.VMOVLPS(x, m)
+		if n == 3 {
+			c.VEXTRACTPS(U8(2), x, m.Offset(8))
+		}
+	case 4:
+		c.VMOVUPS(x, m)
+	}
+}
+
+// quarters transposes four rows of eight within halves: column i is in the lower half
+// of the result's register i, and column i+4 in the upper one.
+func quarters(c *Context, r [4]reg.VecVirtual) (q [4]reg.VecVirtual) {
+	var p [4]reg.VecVirtual
+	for i := 0; i < 4; i += 2 {
+		p[i], p[i+1] = c.YMM(), c.YMM()
+		c.VUNPCKLPS(r[i+1], r[i], p[i])
+		c.VUNPCKHPS(r[i+1], r[i], p[i+1])
+	}
+	for j := range 2 {
+		q[2*j], q[2*j+1] = c.YMM(), c.YMM()
+		c.VSHUFPS(U8(0x44), p[2+j], p[j], q[2*j])
+		c.VSHUFPS(U8(0xee), p[2+j], p[j], q[2*j+1])
+	}
+	return q
 }
 
 // turnAhead is how many bytes of a row are asked for before they are used: eight
@@ -65,24 +126,12 @@ func (s strided) at(i int) Mem {
 }
 
 // transposed is the usual three rounds: pairs of floats, pairs of pairs, halves.
-func transposed(c *Context, r [8]reg.VecVirtual) [8]reg.VecVirtual {
-	var p, q [8]reg.VecVirtual
-	for i := 0; i < 8; i += 2 {
-		p[i], p[i+1] = c.YMM(), c.YMM()
-		c.VUNPCKLPS(r[i+1], r[i], p[i])
-		c.VUNPCKHPS(r[i+1], r[i], p[i+1])
-	}
-	for i := 0; i < 8; i += 4 {
-		for j := range 2 {
-			q[i+2*j], q[i+2*j+1] = c.YMM(), c.YMM()
-			c.VSHUFPS(U8(0x44), p[i+2+j], p[i+j], q[i+2*j])
-			c.VSHUFPS(U8(0xee), p[i+2+j], p[i+j], q[i+2*j+1])
-		}
-	}
+func transposed(c *Context, r [8]reg.VecVirtual) (t [8]reg.VecVirtual) {
+	a, b := quarters(c, [4]reg.VecVirtual(r[:4])), quarters(c, [4]reg.VecVirtual(r[4:]))
 	for i := range 4 {
-		p[i], p[i+4] = c.YMM(), c.YMM()
-		c.VPERM2F128(U8(0x20), q[i+4], q[i], p[i])
-		c.VPERM2F128(U8(0x31), q[i+4], q[i], p[i+4])
+		t[i], t[i+4] = c.YMM(), c.YMM()
+		c.VPERM2F128(U8(0x20), b[i], a[i], t[i])
+		c.VPERM2F128(U8(0x31), b[i], a[i], t[i+4])
 	}
-	return p
+	return t
 }
