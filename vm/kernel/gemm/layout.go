@@ -19,7 +19,7 @@ func packing(level isa.Level) *kernels {
 	if isa.Has(level) {
 		return at(level)
 	}
-	return &kernels{width: widths[level], turn: at(isa.Best()).turn}
+	return &kernels{width: widths[level], turns: at(isa.Best()).turns}
 }
 
 // layouts says how the formats of each level pack, those of processors with all
