@@ -21,6 +21,10 @@ type Comparison struct {
 	// Differs is the first value, in the order of the first program, that differs;
 	// else the first result. Nil: all agree.
 	Differs *ValueDifference
+	// Errors, of programs at different precisions, tell of each result how far it is
+	// off; Differs is the first that is further off than the tolerance, where one is
+	// given.
+	Errors []ResultError
 }
 
 // A ValueDifference is a value that is not the same in two programs.
@@ -37,7 +41,13 @@ type ValueDifference struct {
 // optimised graphs by the interpreter, value by value, and both on the machine.
 // Values are the same if they have one name, which the compiler keeps through
 // all passes. Parameters and inputs of one name have the same values.
+//
+// Programs at different precisions run on the machine alone, and their results are
+// measured: see Comparison.Errors.
 func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
+	if precisionsDiffer(&a.Options, &b.Options) {
+		return comparePrecisions([2]Side{a, b}, opts)
+	}
 	var sides [2]*compared
 	for i, s := range []Side{a, b} {
 		o := opts
@@ -89,7 +99,7 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 	flat, _ := o.fn.Clone()
 	flat.Unfuse()
 	interp := ir.Interp{Param: func(v *ir.Value) (*Tensor, error) { return t.base.weight(v.Key()) }, Trace: c.see}
-	if _, err := interp.Run(flat, t.args...); err != nil {
+	if _, err := interp.Run(t.base.withoutMade(flat), t.args...); err != nil {
 		return nil, asDiagnostics(runError(err))
 	}
 	return c, nil

@@ -53,6 +53,9 @@ type compilation struct {
 	warnings Diagnostics
 	// replanned is set for a compiled file whose plan is not the one that is wanted.
 	replanned bool
+	// keepSources is for those who run the graph as it was written, too: its weights
+	// stay where others have been made of them.
+	keepSources bool
 }
 
 // load reads a source up to the IR of its graphs. What fails holds nothing open.
@@ -69,8 +72,13 @@ func load(src Source, opts Options) (*compilation, error) {
 	if err == nil {
 		err = c.opts.CheckPacking()
 	}
+	if err == nil {
+		err = c.opts.CheckPrecision()
+	}
 	if err == nil && t.file != nil {
-		c.replanned, err = c.opts.replan(t.file)
+		if c.replanned, err = c.opts.replan(t.file); err == nil {
+			err = c.opts.savedPrecision(t.file)
+		}
 		err = inFile(t.name, err)
 	}
 	if err == nil {

@@ -1,9 +1,12 @@
 package npu
 
 import (
+	"slices"
+
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/passes"
 )
 
 // A Graph builds a tensor program in Go: the twin of a graph in a script. Each
@@ -19,6 +22,7 @@ type Graph struct {
 	frames  []*ir.Frame // of the graph, and of the bodies that are under way, innermost last
 	scope   []string    // prefixes of parameter paths, outermost first
 	params  map[string]*Value
+	annots  []ir.Annot // of what is added now
 	outputs map[string]bool
 	done    *ir.Func // once compiled
 	err     *diag.Diagnostic
@@ -157,6 +161,20 @@ func (g *Graph) Scope(prefix string, body func()) {
 	g.scope = append(g.scope, prefix)
 	body()
 	g.scope = g.scope[:len(g.scope)-1]
+}
+
+// Precision has the products that body adds computed in a dtype: F32, BF16, F16, or I8
+// for quantised ones. It is the script's @precision(dtype), goes before
+// Options.Precision, and one inside body before one outside.
+func (g *Graph) Precision(d DType, body func()) {
+	if !slices.Contains(passes.Precisions, d) {
+		g.failf("wrong-arguments", "precision", "%s is no precision; these are f32, bf16, f16 and i8", d)
+		return
+	}
+	outer := g.annots
+	g.annots = []ir.Annot{passes.PrecisionAnnot(d)}
+	body()
+	g.annots = outer
 }
 
 // Name gives a value the name under which listings show it, and returns it.

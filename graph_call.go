@@ -57,7 +57,7 @@ func (g *Graph) call(op *ir.Op, args []Operand, attrs []Attr, add func([]*ir.Val
 	f.Func.PlaceAsserts(place)
 	out := make([]*Value, len(results))
 	for i, r := range results {
-		r.Pos = place
+		r.Pos, r.Annots = place, g.annots
 		out[i] = &Value{g, r, f}
 	}
 	return out

@@ -17,9 +17,10 @@ import (
 // A Record tells what the compiler did to one graph.
 type Record struct {
 	Graph    string
-	Rewrites []Rewrite      // in the order in which they were made
-	Passes   []PassStat     // one for each pass that ran
-	Fusions  []FusionStatus // one for each fusion rule
+	Rewrites []Rewrite       // in the order in which they were made
+	Passes   []PassStat      // one for each pass that ran
+	Fusions  []FusionStatus  // one for each fusion rule
+	Products []ProductStatus // one for each product, in order
 }
 
 // A Rewrite is one change of a graph: pass, rule, value and place.
@@ -74,10 +75,13 @@ func (c *compilation) optimiseInPlace(f *ir.Func, after func(pass string, f *ir.
 	if err == nil {
 		err = fuser.Errors().Err()
 	}
+	if err == nil && slices.ContainsFunc(report.Stats, func(s PassStat) bool { return s.Pass == "precision" }) {
+		err = c.checkProducts(report.Products)
+	}
 	if err != nil {
 		return nil, excerpt(c.script(), asDiagnostics(err))
 	}
-	record := &Record{f.Name, report.Rewrites, report.Stats, fuser.Status()}
+	record := &Record{f.Name, report.Rewrites, report.Stats, fuser.Status(), report.Products}
 	if c.opts.Recorded != nil {
 		c.opts.Recorded(record)
 	}
@@ -111,7 +115,7 @@ func (c *compilation) passOptions() (passes.Options, *fusion.Fuser, error) {
 	return passes.Options{
 		Level: level, Passes: c.opts.Passes, Until: c.opts.After, Fuel: c.opts.Fuel,
 		Verify: c.opts.Verify, MaxBytes: c.opts.MaxMemory, FastMath: c.opts.FastMath,
-		Rules: rules, Fuse: fuser.Fuse,
+		Rules: rules, Fuse: fuser.Fuse, Precision: c.opts.precision(),
 		Enabled: func(rule string) bool { on, set := c.opts.Switches[rule]; return on || !set },
 	}, fuser, nil
 }

@@ -59,6 +59,11 @@ type Options struct {
 	// a symbol that Dims does not name as its bound.
 	MaxDims map[string]int64
 
+	// Precision says in which dtype products are computed; annotations in the program
+	// go before it. Scales are the ranges of their left operands, for PrecisionInt8.
+	Precision Precision
+	Scales    Scales
+
 	// Kernels say which code runs the tasks. ISA names the instruction set of fast
 	// ones, among those of ISAs; empty or "auto": the best.
 	Kernels Kernels
@@ -126,6 +131,8 @@ type Options struct {
 	Elide int
 	// Verify checks the IR after every pass. Tests set it; it costs time.
 	Verify bool
+
+	measure bool // ranges are results of the graph: see Calibrate
 
 	places map[string]diag.Span // of the switches, where a file has them
 }

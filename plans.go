@@ -349,5 +349,9 @@ func (p *Program) weight(name string) (*Tensor, error) {
 	if t := p.weights[name]; t != nil {
 		return t, nil
 	}
+	if p.fn.Weights != nil && p.fn.MadeWeights()[name] != nil {
+		p.making.Do(func() { p.made, p.madeErr = p.computeWeights() })
+		return p.made[name], p.madeErr
+	}
 	return nil, Diagnostics{{Code: "missing-weight", Subject: name, Message: "the parameter has no values"}}
 }

@@ -37,6 +37,11 @@ type Program struct {
 	plans    planCache
 	most     bounded
 
+	keepSources bool      // weights stay of which others have been made
+	making      sync.Once // of made and madeErr, where nobody has called makeWeights
+	made        map[string]*Tensor
+	madeErr     error
+
 	mu      sync.Mutex
 	release []func() error // what Close gives back, last first
 }
@@ -69,7 +74,7 @@ func (c *compilation) program() (*Program, error) {
 
 // build makes the program of a graph. What fails holds no weights open.
 func (c *compilation) build(g *lang.Graph) (*Program, error) {
-	p := &Program{defaults: g.Defaults, read: c.text.read, opts: c.opts, warnings: c.warnings}
+	p := &Program{defaults: g.Defaults, read: c.text.read, opts: c.opts, warnings: c.warnings, keepSources: c.keepSources}
 	if c.opts.MaxMemory == 0 {
 		p.opts.MaxMemory = defaultMemory()
 	}
@@ -78,6 +83,9 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 	err := p.bindWeights(c, g.Func)
 	if err == nil {
 		err = p.take(c, g.Func)
+	}
+	if err == nil {
+		err = p.makeWeights()
 	}
 	if err == nil {
 		_, err = p.bound()
@@ -97,11 +105,13 @@ func (c *compilation) build(g *lang.Graph) (*Program, error) {
 // bytecode and defaults, else optimised.
 func (p *Program) take(c *compilation, f *ir.Func) error {
 	if c.text.file == nil {
+		before := c.warnings
 		o, err := c.optimise(f)
 		if err != nil {
 			return err
 		}
 		p.fn, p.within, p.record = o.fn, o.within, o.record
+		p.warnings = append(p.warnings, c.warnings[len(before):]...)
 		return excerpt(p.script, runError(lower.Check(p.fn, p.opts.lowering())))
 	}
 	p.fn = f

@@ -41,6 +41,9 @@ func (p *Program) file() (*bytecode.File, error) {
 	if planning := p.opts.planning(); planning != "" {
 		f.Meta = append(f.Meta, bytecode.Pair{Key: planningKey, Value: planning})
 	}
+	if p.opts.Precision != "" {
+		f.Meta = append(f.Meta, bytecode.Pair{Key: precisionKey, Value: string(p.opts.Precision)})
+	}
 	for _, name := range sortedKeys(p.weights) {
 		f.Weights = append(f.Weights, bytecode.NewWeight(name, p.weights[name]))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/npulang/npu/codegen"
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/lang"
 	"github.com/npulang/npu/lang/syntax"
 	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/passes"
@@ -30,6 +31,7 @@ var Stages = []Stage{
 	{"ast", "the syntax tree of a script", nil, (*compilation).showTree},
 	{"ir", "the graph as the front end made it", nil, (*compilation).showIR},
 	{"opt", "the graph after simplification", nil, (*compilation).showOptimised},
+	{"precision", "the products of the graph, the dtype of each and why", nil, (*compilation).showPrecision},
 	{"fused", "the graph after fusion", nil, (*compilation).showFused},
 	{"tasks", "the tasks, their units and what each waits for", nil, showPlan((*lower.Plan).WriteTasks)},
 	{"memory", "where each value lies, and when", []PictureFormat{SVG}, (*compilation).showMemory},
@@ -134,25 +136,31 @@ func (c *compilation) showFused() (string, error) {
 }
 
 func (c *compilation) showFuncs(step func(*ir.Func) (*ir.Func, error)) (string, error) {
+	return c.showEach(func(w io.Writer, f *ir.Func) error {
+		f, err := step(f)
+		if err != nil {
+			return err
+		}
+		return ir.Print(w, f, ir.PrintOptions{Locs: c.opts.Locations, Elide: c.opts.Elide})
+	})
+}
+
+// showEach shows every graph, or the one that was asked for.
+func (c *compilation) showEach(show func(io.Writer, *ir.Func) error) (string, error) {
 	graphs := c.graphs
 	if c.opts.Graph != "" || len(graphs) == 0 {
 		g, err := c.pick()
 		if err != nil {
 			return "", err
 		}
-		graphs = graphs[:0:0]
-		graphs = append(graphs, g)
+		graphs = []*lang.Graph{g}
 	}
 	var b strings.Builder
 	for i, g := range graphs {
-		f, err := step(g.Func)
-		if err != nil {
-			return "", err
-		}
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if err := ir.Print(&b, f, ir.PrintOptions{Locs: c.opts.Locations, Elide: c.opts.Elide}); err != nil {
+		if err := show(&b, g.Func); err != nil {
 			return "", err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
+	"github.com/npulang/npu/passes"
 )
 
 // TrialOptions say how Bisect, Shrink and Compare run a program. They ask what the
@@ -57,6 +58,7 @@ func (c *compilation) trial(opts TrialOptions) (*trial, error) {
 		c.opts.RandomWeights = true
 	}
 	plain := *c
+	plain.keepSources = true
 	plain.opts.Passes, plain.opts.After = []string{}, "" // nothing that a pass refuses is in the way
 	base, err := plain.build(g)
 	if err != nil {
@@ -116,10 +118,22 @@ func (p *Program) of(o *optimised) *Program {
 // expected is what the interpreter makes of the graph as the front end made it.
 // An operator that no result needs is left out there too, with its error.
 func (t *trial) expected() ([]*Tensor, error) {
-	if want, err := t.base.interpret(t.graph.Func, t.args); err == nil {
+	f, err := t.written()
+	if err != nil {
+		return nil, err
+	}
+	if want, err := t.base.interpret(f, t.args); err == nil {
 		return want, nil
 	}
-	return t.base.interpretLive(t.graph.Func, t.args)
+	return t.base.interpretLive(f, t.args)
+}
+
+// written is the graph as the front end made it, but for products that are to be
+// computed in other dtypes.
+func (t *trial) written() (*ir.Func, error) {
+	f, _ := t.graph.Func.Clone()
+	_, err := passes.Run(f, passes.Options{Passes: []string{"precision"}, Precision: t.c.opts.precision()})
+	return f, err
 }
 
 // refuses reports whether the interpreter refuses an optimised graph, too.

@@ -85,7 +85,7 @@ func (p *Program) bindWeights(c *compilation, f *ir.Func) error {
 	for i, r := range c.opts.Rename {
 		renames[i] = weights.Rename{Old: r.Old, New: r.New}
 	}
-	values, ds := lang.Bind(f, set, lang.BindOptions{
+	values, ds := lang.Bind(c.sources(f), set, lang.BindOptions{
 		Prefix: c.opts.WeightsPrefix, Renames: renames, Strict: c.opts.Strict,
 		Random: c.opts.RandomWeights, Seed: c.opts.Seed, ReadFile: c.text.read,
 		MaxBytes: p.opts.MaxMemory,
@@ -130,11 +130,13 @@ func (c *compilation) openWeights(f *ir.Func) (*weights.Set, error) {
 	return c.text.openWeights(c.unit.Weights)
 }
 
-func hasParams(f *ir.Func) bool {
-	for _, v := range f.Body {
-		if v.Op == ir.Param {
-			return true
-		}
+func hasParams(f *ir.Func) bool { return len(f.SourceWeights()) > 0 }
+
+// sources is a function of the weights of f that are bound: a compiled file holds
+// those of its graph; of all others, those which are made of them are none.
+func (c *compilation) sources(f *ir.Func) *ir.Func {
+	if c.text.file != nil && c.opts.Weights == nil && !c.opts.RandomWeights {
+		return f
 	}
-	return false
+	return &ir.Func{Name: f.Name, Body: f.SourceWeights()}
 }

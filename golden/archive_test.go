@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -125,6 +126,15 @@ var optionTable = map[string]func(*options, string) error{
 	"save-memory": func(o *options, v string) error { return setBool(&o.SaveMemory, v) },
 	"device": func(o *options, v string) (err error) {
 		o.Device, err = npu.FindDevice(v)
+		return err
+	},
+	"precision": func(o *options, v string) error { o.Precision = npu.Precision(v); return nil },
+	"scale": func(o *options, v string) error {
+		scales, err := npu.ParseScales("option", v)
+		if o.Scales == nil {
+			o.Scales = npu.Scales{}
+		}
+		maps.Copy(o.Scales, scales)
 		return err
 	},
 	"mapping":         func(o *options, v string) error { o.Mapping = npu.Mapping(v); return nil },

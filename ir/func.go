@@ -37,6 +37,7 @@ type Func struct {
 	Results     []*Value
 	ResultNames []string // of a graph: one for each result
 	Asserts     []Assert
+	Weights     *Func // of a graph: how weights are made of others, see MadeWeights; nil: none is
 }
 
 // An Assert is a relation between dimensions that could not be proved and is

@@ -154,6 +154,9 @@ func (f *Func) cloneInto(copies map[*Value]*Value) *Func {
 	}
 	g.Params, g.Body = copyAll(f.Params), copyAll(f.Body)
 	g.Results = copied(f.Results, copies)
+	if f.Weights != nil {
+		g.Weights = f.Weights.cloneInto(copies)
+	}
 	return g
 }
 

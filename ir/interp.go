@@ -13,8 +13,10 @@ import (
 // value after the other. It is the oracle: whatever else runs a program must
 // give the same.
 type Interp struct {
-	Param  func(*Value) (*tensor.T, error) // finds the tensor of a weight; nil if there are none
-	Budget *Budget                         // what a run may use; nil: anything
+	// Param finds the tensor of a weight that is not made of others; nil if there are
+	// none.
+	Param  func(*Value) (*tensor.T, error)
+	Budget *Budget // what a run may use; nil: anything
 	// Trace, if set, sees the results of every value of the outer function.
 	Trace func(*Value, []*tensor.T)
 }
@@ -124,6 +126,9 @@ func (in *Interp) Run(f *Func, inputs ...*tensor.T) ([]*tensor.T, error) {
 	}
 	b, err := bind(f, env, in.Budget)
 	if err != nil {
+		return nil, err
+	}
+	if in, err = in.withMade(f); err != nil {
 		return nil, err
 	}
 	return b.run(in, inputs)

@@ -66,7 +66,8 @@ func (s *scope) names() []string {
 }
 
 // function reads func @name(%x: f32[4]) -> (y: f32[4]) { ... }, with in "file"
-// behind the name where locations name none.
+// behind the name where locations name none, and weights { ... yield %w } behind the
+// body where weights are made of others.
 func (p *parser) function() *Func {
 	f := &Func{}
 	s := newScope(f)
@@ -83,6 +84,10 @@ func (p *parser) function() *Func {
 	types := p.resultTypes(f)
 	p.body(s, "return")
 	p.checkResults(at, f, types)
+	if p.acceptWord("weights") {
+		f.Weights = &Func{Name: f.Name}
+		p.body(newScope(f.Weights), "yield")
+	}
 	return f
 }
 

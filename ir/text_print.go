@@ -75,6 +75,10 @@ func (p *printer) function(f *Func) {
 	p.params(f, names)
 	p.put(" -> ", resultsText(f), " ")
 	p.body(f, names, "return", "")
+	if w := f.Weights; w != nil {
+		p.put(" weights ")
+		p.body(w, nameValues(w, nil), "yield", "")
+	}
 	p.put("\n")
 }
 

@@ -62,7 +62,7 @@ func Invariants() []string {
 	for _, inv := range invariants {
 		out = append(out, inv.sentence)
 	}
-	return out
+	return append(out, madeInvariant)
 }
 
 // Verify proves that f is what every later stage may rely on. The error is a
@@ -81,6 +81,9 @@ func Verify(f *Func) error {
 				return &Violation{f.Name, v, inv.sentence, detail}
 			}
 		}
+	}
+	if f.Weights != nil {
+		return verifyMade(f)
 	}
 	return nil
 }

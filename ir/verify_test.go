@@ -84,10 +84,29 @@ var breaks = []struct {
 	{"every symbol is the bare dimension of some input", func(t *testing.T, f *ir.Func) {
 		f.NewInput("z", ir.T(tensor.F32, ir.Sym("S").Mul(ir.N(2))))
 	}},
+	{"weights that are made of others are weights of the graph", func(t *testing.T, f *ir.Func) {
+		f.Weights = &ir.Func{Body: []*ir.Value{makes(ir.T(tensor.F32, ir.N(9)))}}
+		f.Weights.Results = f.Weights.Body
+	}},
+	{"weights that are made of others are weights of the graph", func(t *testing.T, f *ir.Func) {
+		v := makes(ir.T(tensor.F32, ir.N(8)))
+		f.Weights = &ir.Func{Body: []*ir.Value{v}, Results: []*ir.Value{v, v}}
+	}},
+	{"weights that are made of others are weights of the graph", func(t *testing.T, f *ir.Func) {
+		f.Weights = &ir.Func{}
+		f.Weights.NewInput("x", ir.T(tensor.F32))
+	}},
 	{"regions are nested at most", func(t *testing.T, f *ir.Func) {
 		inner := find(t, f, "if").Bodies[0]
 		inner.Body = append(inner.Body, &ir.Value{Op: ir.If, Bodies: []*ir.Func{f}})
 	}},
+}
+
+// makes is a value that makes the weight w of verifiedText.
+func makes(t ir.Type) *ir.Value {
+	attrs := ir.Param.Defaults()
+	attrs[0], attrs[1] = ir.TypeLit(t), ir.StrLit("v")
+	return &ir.Value{Op: ir.Param, Attrs: attrs, Type: t, Name: "w"}
 }
 
 // TestVerify: each invariant, broken, is named; and none goes without a test.

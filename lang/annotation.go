@@ -7,7 +7,6 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
-	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -25,7 +24,7 @@ var annotRows = map[string]annotRow{
 	"device":    {usage: `@device(1)`},
 	"stage":     {usage: `@stage(2)`},
 	"fuse":      {usage: `@fuse(off) or @fuse("name")`, arg: annotFuse, followed: true},
-	"precision": {usage: `@precision(f16)`, arg: annotDType},
+	"precision": {usage: `@precision(f32), @precision(bf16), @precision(f16) or @precision(i8)`, arg: annotWord("f32", "bf16", "f16", "i8"), followed: true},
 }
 
 // annotString reads a quoted name; streams and fusions have no empty one.
@@ -67,17 +66,6 @@ func annotFuse(x syntax.Expr) (string, bool) {
 	return annotString(x)
 }
 
-// annotDType reads a float dtype: nothing else can be computed with in another
-// precision.
-func annotDType(x syntax.Expr) (string, bool) {
-	n, ok := x.(*syntax.NameExpr)
-	if !ok {
-		return "", false
-	}
-	d, isDType := dtypeWord(n.Name)
-	return n.Name, isDType && tensor.DType(d).IsFloat()
-}
-
 // annotated runs body with the annotations on every value that it makes, by name.
 // Inner ones replace outer ones of the same name.
 func (e *elaborator) annotated(list []syntax.Annotation, body func()) {
@@ -102,12 +90,17 @@ func (e *elaborator) annotated(list []syntax.Annotation, body func()) {
 	}
 }
 
-// noProducts warns of @unit(cube) where there is nothing for a cube. A statement
+// noProducts warns of annotations about products where there is none. A statement
 // with one product is followed: the rest of it may ride in the product's kernel.
 func (e *elaborator) noProducts(list []syntax.Annotation) {
 	for _, a := range list {
-		if arg, ok := e.annotation(a); ok && a.Name.Name == "unit" && arg == ir.Cube.String() {
+		arg, ok := e.annotation(a)
+		switch {
+		case !ok:
+		case a.Name.Name == "unit" && arg == ir.Cube.String():
 			e.warnf("not-followed", a.At, "@unit(cube) is not followed: no product is made here, and a cube can do nothing else")
+		case a.Name.Name == "precision":
+			e.warnf("not-followed", a.At, "@precision(%s) is not followed: no product is made here, and nothing else has a precision of its own", arg)
 		}
 	}
 }

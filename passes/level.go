@@ -74,7 +74,7 @@ func (o *Options) Before(pass string) (Options, bool) {
 	if at < 0 {
 		return Options{}, false
 	}
-	return Options{Passes: names[:at], Rules: o.Rules, Enabled: o.Enabled, FastMath: o.FastMath, MaxBytes: o.MaxBytes}, true
+	return Options{Passes: names[:at], Rules: o.Rules, Enabled: o.Enabled, FastMath: o.FastMath, MaxBytes: o.MaxBytes, Precision: o.Precision}, true
 }
 
 // until cuts the rows behind the last one of the name that is asked for.

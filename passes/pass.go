@@ -34,9 +34,11 @@ var Pipeline = []Pass{
 	{"sink-transposes", "transposes meet, cancel out, or ride in a product", O1, table(transposeRules, shapeRules), nil},
 	{"merge-products", "fewer and larger products", O1, table(productRules), nil},
 	{"join-products", "products of one input with constants are computed side by side", O1, nil, joinProducts},
+	{"precision", "products are computed in the dtypes that are asked for", O0, nil, lowerPrecision},
 	{"fold-again", "what the rules have left constant is computed", O1, nil, foldConst},
 	{"merge-again", "what the rules have made equal is computed once", O1, nil, mergeEqual},
 	{"drop-dead", "what no result needs is gone (dce)", O1, nil, dropDead},
+	{"make-weights", "what depends on weights alone is computed once, when they are bound", O1, nil, makeWeights},
 	{"fuse", "operators share kernels", O2, nil, fuse},
 	{"decompose", "composed operators are taken apart, for targets without them", Asked, table(decomposeRules), nil},
 }
@@ -51,8 +53,15 @@ var order = []struct{ Before, After, Why string }{
 	{"raise", "sink-transposes", "attention is found with its transposes around it"},
 	{"sink-transposes", "join-products", "a product with a transposed matrix is the linear that its neighbours are"},
 	{"sink-transposes", "fold-again", "a constant beside a transpose that sinks is transposed"},
+	{"raise", "precision", "attention is found among products that are alike"},
+	{"join-products", "precision", "an input that several products read is converted once"},
+	{"precision", "fold-again", "constants are converted when the program is compiled"},
+	{"precision", "merge-again", "operands of several products are measured once"},
+	{"precision", "make-weights", "weights are converted before the runs"},
 	{"fold-again", "drop-dead", "a folded operator leaves arguments that nothing reads"},
 	{"merge-again", "drop-dead", "the second of two equal values is dead once its readers are moved"},
+	{"drop-dead", "make-weights", "what nobody reads would be made into weights"},
+	{"make-weights", "fuse", "what is computed once shares no kernel"},
 	{"drop-dead", "fuse", "a reader that is dead would keep a value from being fused"},
 }
 

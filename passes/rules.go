@@ -34,7 +34,7 @@ func Rules() []RuleRow {
 
 // codeRules are the passes of code that record rewrites under their own names;
 // fold-again and merge-again go by those that they repeat.
-var codeRules = []string{"fold-const", "merge-equal", "join-products", "drop-dead"}
+var codeRules = []string{"fold-const", "merge-equal", "join-products", "drop-dead", "precision", "make-weights"}
 
 // RuleNames lists the names of the compiler's own rewrites in the order of the
 // pipeline: what a switch may name and a trace may hold.

@@ -33,6 +33,9 @@ type Options struct {
 	// bound that it has of its own.
 	MaxBytes int64
 
+	// Precision is what the pass precision goes by.
+	Precision Precision
+
 	// After, if not nil, sees the function after each pass.
 	After func(pass string, f *ir.Func)
 }
@@ -40,7 +43,8 @@ type Options struct {
 // A Report tells what Run did.
 type Report struct {
 	Rewrites []Rewrite
-	Stats    []Stat // one for each pass that ran
+	Stats    []Stat    // one for each pass that ran
+	Products []Product // all that the pass precision met
 }
 
 // Within is the largest tolerance that a rule has used; 0: results are the same
@@ -78,11 +82,11 @@ func Run(f *ir.Func, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{Options: &o, fuel: max(o.Fuel, 0), limited: o.Fuel != 0, folded: newFoldBudget(o.MaxBytes)}
+	t := &Trace{Options: &o, fuel: max(o.Fuel, 0), limited: o.Fuel != 0, folded: newFoldBudget(o.MaxBytes), top: f}
 	report := &Report{}
 	for _, p := range rows {
 		report.Stats = append(report.Stats, t.run(p, f))
-		report.Rewrites = t.rewrites
+		report.Rewrites, report.Products = t.rewrites, t.products
 		if r := t.endless; r != nil && (o.Verify || t.runaway) {
 			return report, endless(r)
 		}

@@ -17,7 +17,10 @@ type Trace struct {
 	fuel     int
 	limited  bool
 
+	products []Product // that the pass precision has met
+
 	folded foldBudget
+	top    *ir.Func // the graph; others are regions of it
 
 	last    *rewrite.Rule // applied last
 	endless *rewrite.Rule // that did not come to an end

@@ -27,7 +27,7 @@ func TestPagesSessions(t *testing.T) {
 		page    string
 		scripts []string // the names of the page's first ones
 		least   int      // sessions
-	}{{"debugging", []string{"net.npu"}, 5}, {"rules", []string{"mine.npu", "squares.npu"}, 3}, {"planning", []string{"net.npu", "views.npu", "list.csv"}, 6}} {
+	}{{"debugging", []string{"net.npu"}, 5}, {"rules", []string{"mine.npu", "squares.npu"}, 3}, {"planning", []string{"net.npu", "views.npu", "list.csv"}, 6}, {"precision", []string{"net.npu"}, 3}} {
 		t.Run(p.page, func(t *testing.T) { runPage(t, "../../docs/"+p.page+".md", p.scripts, p.least) })
 	}
 }

@@ -25,26 +25,27 @@ import (
 type cli struct {
 	Errors string `enum:"text,json" default:"text" placeholder:"text|json" help:"How to print errors and warnings: text (default), or json, one object a line."`
 
-	Run     runCmd     `cmd:"" help:"Compile and run a graph, print its results."`
-	Bench   benchCmd   `cmd:"" help:"Measure the runs of a graph: time, rate, memory, allocations."`
-	Check   checkCmd   `cmd:"" help:"Report the mistakes of a program; needs no weights."`
-	Test    testCmd    `cmd:"" help:"Run the test blocks of a script."`
-	Emit    emitCmd    `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`
-	Fusion  fusionCmd  `cmd:"" help:"Show what the fusion rules do to a graph; needs no weights."`
-	Report  reportCmd  `cmd:"" help:"Write a page that shows what each pass does to a graph."`
-	Bisect  bisectCmd  `cmd:"" help:"Find the rewrite that changes what a graph computes."`
-	Reduce  reduceCmd  `cmd:"" help:"Make a graph that fails as small as it gets."`
-	Compare compareCmd `cmd:"" help:"Run two programs or pipelines, print the first value that differs."`
-	Rules   rulesCmd   `cmd:"" help:"List the rewriting and fusion rules, describe one, or check them."`
-	Fmt     fmtCmd     `cmd:"" help:"Print scripts in the canonical layout."`
-	Build   buildCmd   `cmd:"" help:"Write a compiled program (.npuc)."`
-	Devices devicesCmd `cmd:"" help:"List the devices to plan for, or the numbers of one."`
-	Tune    tuneCmd    `cmd:"" help:"Measure which kernels are fastest for a program, or this machine."`
-	Plan    planCmd    `cmd:"" help:"Lay buffers out in memory: a list with lives and sizes in, with offsets out."`
-	Ops     opsCmd     `cmd:"" help:"List the operators, or describe one."`
-	Doc     docCmd     `cmd:"" help:"Show the documentation of a library module or a script."`
-	Explain explainCmd `cmd:"" help:"Explain the code of a diagnostic."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Run       runCmd       `cmd:"" help:"Compile and run a graph, print its results."`
+	Bench     benchCmd     `cmd:"" help:"Measure the runs of a graph: time, rate, memory, allocations."`
+	Check     checkCmd     `cmd:"" help:"Report the mistakes of a program; needs no weights."`
+	Test      testCmd      `cmd:"" help:"Run the test blocks of a script."`
+	Emit      emitCmd      `cmd:"" help:"Show a stage of the compiler as text; needs no weights."`
+	Fusion    fusionCmd    `cmd:"" help:"Show what the fusion rules do to a graph; needs no weights."`
+	Report    reportCmd    `cmd:"" help:"Write a page that shows what each pass does to a graph."`
+	Bisect    bisectCmd    `cmd:"" help:"Find the rewrite that changes what a graph computes."`
+	Reduce    reduceCmd    `cmd:"" help:"Make a graph that fails as small as it gets."`
+	Compare   compareCmd   `cmd:"" help:"Run two programs or pipelines, print the first value that differs."`
+	Calibrate calibrateCmd `cmd:"" help:"Measure the ranges that --precision int8 takes as scales."`
+	Rules     rulesCmd     `cmd:"" help:"List the rewriting and fusion rules, describe one, or check them."`
+	Fmt       fmtCmd       `cmd:"" help:"Print scripts in the canonical layout."`
+	Build     buildCmd     `cmd:"" help:"Write a compiled program (.npuc)."`
+	Devices   devicesCmd   `cmd:"" help:"List the devices to plan for, or the numbers of one."`
+	Tune      tuneCmd      `cmd:"" help:"Measure which kernels are fastest for a program, or this machine."`
+	Plan      planCmd      `cmd:"" help:"Lay buffers out in memory: a list with lives and sizes in, with offsets out."`
+	Ops       opsCmd       `cmd:"" help:"List the operators, or describe one."`
+	Doc       docCmd       `cmd:"" help:"Show the documentation of a library module or a script."`
+	Explain   explainCmd   `cmd:"" help:"Explain the code of a diagnostic."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 // Exit codes.

@@ -17,12 +17,25 @@ type optimiserFlags struct {
 	FastMath     bool     `help:"Allow rewrites that change bits; each liberty that this takes is listed by npu rules."`
 	Device       string   `help:"Plan for a device of npu, or for one that a JSON file describes (FILE:NAME if several); default: cpu." placeholder:"NAME|FILE"`
 	SaveMemory   bool     `help:"Refuse fusions that raise the peak of live memory."`
+	Precision    string   `help:"Compute products in f32, bf16, f16 or int8; default: as they are written. @precision in the program goes before it." placeholder:"NAME"`
+	Scales       string   `help:"Take the ranges that npu calibrate has written as the scales of int8, instead of measuring each row." placeholder:"FILE"`
 }
 
 // add puts the flags into the compiler's options.
 func (f *optimiserFlags) add(opts *npu.Options) error {
 	opts.FastMath, opts.SaveMemory = f.FastMath, f.SaveMemory
-	return set(opts, f.addFusion, f.addSwitches, f.addRules, f.addDevice)
+	return set(opts, f.addFusion, f.addSwitches, f.addRules, f.addDevice, f.addPrecision)
+}
+
+func (f *optimiserFlags) addPrecision(opts *npu.Options) (err error) {
+	opts.Precision = npu.Precision(f.Precision)
+	if err := opts.CheckPrecision(); err != nil {
+		return flagError("--precision "+f.Precision, err)
+	}
+	if f.Scales != "" {
+		opts.Scales, err = npu.ReadScales(f.Scales)
+	}
+	return err
 }
 
 func (f *optimiserFlags) addFusion(opts *npu.Options) (err error) {

@@ -113,7 +113,7 @@ func (r *reduceCmd) Run(ctx context.Context, std streams) error {
 // compareCmd is npu compare.
 type compareCmd struct {
 	A    string `arg:"" name:"A" help:"Program."`
-	B    string `arg:"" name:"B" optional:"" help:"Program to compare it with; default: A without optimisation, or as --b says."`
+	B    string `arg:"" name:"B" optional:"" help:"Program to compare it with; default: A without optimisation, or as --b says; with --precision A with its products as they are written."`
 	Root string `help:"Folder that imports may not leave; default: the folder of each program." placeholder:"DIR"`
 	AOpt string `name:"a" help:"Flags of the optimiser and its passes for A alone, in one word: --a=\"-O2 --fusion all\"." placeholder:"FLAGS"`
 	BOpt string `name:"b" help:"The same for B; default, if B is left out: -O0." placeholder:"FLAGS"`
@@ -128,7 +128,7 @@ func (k *compareCmd) Run(std streams) error {
 	}
 	if k.B == "" {
 		k.B = k.A
-		if k.BOpt == "" {
+		if k.BOpt == "" && opts.Precision == "" {
 			k.BOpt = "-O0"
 		}
 	}
@@ -138,6 +138,9 @@ func (k *compareCmd) Run(std streams) error {
 	a, err := side(k.A, opts.Options, k.AOpt, std)
 	if err != nil {
 		return err
+	}
+	if k.A == k.B && k.AOpt == "" && k.BOpt == "" {
+		opts.Precision, opts.Scales = "", nil // of the same program as it is written
 	}
 	b, err := side(k.B, opts.Options, k.BOpt, std)
 	if err != nil {
@@ -177,6 +180,9 @@ func side(file string, opts npu.Options, flags string, std streams) (npu.Side, e
 }
 
 func tellComparison(w io.Writer, c *npu.Comparison, a, b string) error {
+	if c.Errors != nil {
+		return tellErrors(w, c)
+	}
 	if c.Differs == nil {
 		_, err := fmt.Fprintf(w, "equal: %s and %s\n", plural(c.Values, "named value"), plural(c.Results, "result"))
 		return err
@@ -195,6 +201,15 @@ func tellComparison(w io.Writer, c *npu.Comparison, a, b string) error {
 		fmt.Fprintf(w, "  %s: %s %s\n", at, d.Ops[i], d.Types[i])
 	}
 	fmt.Fprintln(w, d.Difference)
+	return errFailed
+}
+
+// tellErrors prints how far results are off at another precision.
+func tellErrors(w io.Writer, c *npu.Comparison) error {
+	if _, err := io.WriteString(w, c.ErrorTable()); err != nil || c.Differs == nil {
+		return err
+	}
+	fmt.Fprintf(w, "result %s is %s\n", c.Differs.Name, c.Differs.Difference)
 	return errFailed
 }
 
@@ -221,9 +236,13 @@ Example:
 func (*compareCmd) Help() string {
 	return `Runs two programs on the same inputs and weights, and prints the first value that differs: values of one name are compared, then the results. Exit code 1 when one differs.
 
+At different precisions the results of both are measured: the largest and the mean error, the largest by the largest element, and 1 less the cosine. Exit code 1 when --tolerance is given, and the largest by the largest element is above it.
+
 Examples:
 
     npu compare net.npu
     npu compare net.npu --a="--fast-math" --b="-O2" --tolerance 1e-6
-    npu compare net.npu rewritten.npu`
+    npu compare net.npu rewritten.npu
+    npu compare net.npu --precision int8 --input x=x.npy --tolerance 0.05
+    npu compare net.npu --a=--precision=bf16 --b=--precision=int8`
 }
