@@ -161,7 +161,7 @@ func TestBindToWeights(t *testing.T) {
 param a: f32[4]
 param b: f32[4]
 param c: f32[6]
-graph main(x: f32[4]) -> (y: f32[4], z: f32[6]) { return sort(x * a + b), sort(c) }`),
+graph main(x: f32[4]) -> (y: f32[4], z: f32[6]) { return sort(x * a + b), sort(c * x[0]) }`),
 		npu.Options{Weights: npu.Arrays{"a": part(4, 4), "b": part(5, 4), "c": part(6, 6)}})
 	if err != nil {
 		t.Fatal(err)
