@@ -30,6 +30,8 @@ func productRules() []*Rule {
 			`sigmoid(biased(a, b, c))`).when(epilogue),
 		cube("MatMul_BiasAdd_Add", "bias and residual ride in the product's epilogue",
 			`biased(a, b, c) + r`).when(all(epilogue, sameShape("r"))),
+		cube("QKV_Dequant", "products of the bytes of one input in one kernel, with the scales and biases of each",
+			`bias_add(cast(product(a, b), dtype=t) * s * w, c)`, `cast(product(a, b), dtype=t) * s * w`).together("a").when(all(epilogue, fromIntegers)),
 		cube("MatMul_Dequant", "integers are multiplied and the sums scaled in the epilogue, or a weight is cast and scaled on its way into the product",
 			`cast(product(a, b), dtype=t) * s`,
 			`cast(biased(a, b, c), dtype=t) * s`,
