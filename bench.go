@@ -53,6 +53,10 @@ type BenchReport struct {
 	GFlops     float64 `json:"gflops"`      // a second, by the median
 	PeakGFlops float64 `json:"peak_gflops"` // what Threads threads do in registers, f32, measured before and after
 	PeakShare  float64 `json:"peak_share"`  // of the two
+	// OwnPeakGFlops is PeakGFlops by the best instructions for Precision, and OwnPeakShare
+	// the share of it; those of f32 where there are none.
+	OwnPeakGFlops float64 `json:"precision_peak_gflops"`
+	OwnPeakShare  float64 `json:"precision_peak_share"`
 
 	ArenaBytes   int64 `json:"arena_bytes"`    // of the memory that a run shares out among its values
 	PeakBytes    int64 `json:"peak_bytes"`     // the most that runs held: arena, copies, scratch memory
@@ -63,7 +67,7 @@ type BenchReport struct {
 	AllocBytes   int64 `json:"alloc_bytes_per_run"`
 
 	Threads   int    `json:"threads"`
-	Precision string `json:"precision"` // dtype of most of the work
+	Precision string `json:"precision"` // what most of the work multiplies: f32, bf16, int8, ...
 	Kernels   string `json:"kernels"`   // the fastest kind that tasks might have
 	ISA       string `json:"isa"`       // of fast kernels
 
@@ -162,11 +166,12 @@ func (b *benched) measure(ctx context.Context, inputs map[string]*Tensor, opts *
 		return err
 	}
 	threads := threadsOf(opts.Threads)
-	before := peakOf(threads)
+	before, own := peakOf(threads, F32.String()), peakOf(threads, b.r.Precision)
 	if err := b.sample(ctx, opts); err != nil {
 		return err
 	}
-	b.r.PeakGFlops = max(before, peakOf(threads))
+	b.r.PeakGFlops = max(before, peakOf(threads, F32.String()))
+	b.r.OwnPeakGFlops = max(own, peakOf(threads, b.r.Precision))
 	b.summarise()
 	if err := b.allocations(ctx); err != nil {
 		return err
@@ -223,7 +228,7 @@ func (b *benched) count(ctx context.Context) error {
 		b.r.Flops += t.Flops * t.Times
 		work[t.DType] += max(t.Flops, 1) * t.Times
 		if t.DType != "" && work[t.DType] > most {
-			most, b.r.Precision = work[t.DType], t.DType
+			most, b.r.Precision = work[t.DType], precisionNamed(t.DType)
 		}
 	}
 	return nil
@@ -332,7 +337,7 @@ func (b *benched) summarise() {
 	r.MedianMs, r.P90Ms, r.P99Ms = 1e3*quantile(v, 0.5), 1e3*quantile(v, 0.9), 1e3*quantile(v, 0.99)
 	r.MinMs, r.MeanMs = 1e3*v[0], 1e3*sum/float64(len(v))
 	r.GFlops = rate(float64(r.Flops), r.MedianMs)
-	r.PeakShare = r.GFlops / r.PeakGFlops
+	r.PeakShare, r.OwnPeakShare = r.GFlops/r.PeakGFlops, r.GFlops/r.OwnPeakGFlops
 }
 
 // rate is 10^9 units a second.
@@ -351,9 +356,26 @@ func (b *benched) memory() {
 	r.RSSBytes, r.PeakRSSBytes = residentBytes()
 }
 
-// peakOf is the rate of products and sums of f32 that so many threads reach
+// precisionNamed is a dtype as the precision of products is named: bytes with and
+// without a sign are both int8.
+func precisionNamed(dtype string) string {
+	if dtype == I8.String() || dtype == U8.String() {
+		return "int8"
+	}
+	return dtype
+}
+
+// peaks are the rates of products and sums by precision; that of f32 for those that are
+// not here. f16 is computed in f32.
+var peaks = map[string]func(isa.Level) float64{"bf16": peak.BF16, "int8": peak.Int8}
+
+// peakOf is the rate of products and sums of a precision that so many threads reach
 // together, in GFLOP/s.
-func peakOf(threads int) float64 {
+func peakOf(threads int, precision string) float64 {
+	measure := peaks[precision]
+	if measure == nil {
+		measure = peak.FMA
+	}
 	rates := make([]float64, threads)
 	var ready, done sync.WaitGroup
 	ready.Add(threads)
@@ -361,7 +383,7 @@ func peakOf(threads int) float64 {
 		done.Go(func() {
 			ready.Done()
 			ready.Wait()
-			rates[i] = peak.FMA(isa.Best())
+			rates[i] = measure(isa.Best())
 		})
 	}
 	done.Wait()
@@ -401,6 +423,15 @@ func copyRate(bytes int64, threads int) float64 {
 	return sum
 }
 
+// peakWords tell what OwnPeakGFlops is of.
+func (r *BenchReport) peakWords() string {
+	words := counted(r.Threads, "thread") + ", " + r.ISA
+	if peaks[r.Precision] != nil {
+		words += ", " + r.Precision
+	}
+	return words
+}
+
 // Text prints the report in a few lines.
 func (r *BenchReport) Text() string {
 	how := "stable"
@@ -409,7 +440,7 @@ func (r *BenchReport) Text() string {
 	}
 	text := align("ll", func(row func(...string)) {
 		row("time", fmt.Sprintf("%.4f ms median, %.4f ms p90, %.4f ms p99, %.4f ms least of %s, %s", r.MedianMs, r.P90Ms, r.P99Ms, r.MinMs, counted(r.Runs, "run"), how))
-		row("work", fmt.Sprintf("%.4g MFLOP a run, %.4g GFLOP/s, %s of %.4g GFLOP/s (%s, %s)", float64(r.Flops)/1e6, r.GFlops, shareText(r.PeakShare), r.PeakGFlops, counted(r.Threads, "thread"), r.ISA))
+		row("work", fmt.Sprintf("%.4g MFLOP a run, %.4g GFLOP/s, %s of %.4g GFLOP/s (%s)", float64(r.Flops)/1e6, r.GFlops, shareText(r.OwnPeakShare), r.OwnPeakGFlops, r.peakWords()))
 		row("memory", fmt.Sprintf("arena %s, at most %s in runs, weights %s, resident %s, at most %s", mebibytes(r.ArenaBytes), mebibytes(r.PeakBytes), mebibytes(r.WeightBytes), mebibytes(r.RSSBytes), mebibytes(r.PeakRSSBytes)))
 		row("allocations", fmt.Sprintf("%d a run, %d bytes", r.AllocsPerRun, r.AllocBytes))
 		row("before", fmt.Sprintf("%.1f ms compiling, %.1f ms planning and packing, %.4f ms the first run", r.CompileMs, r.PlanMs, r.FirstMs))

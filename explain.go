@@ -96,8 +96,8 @@ func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, err
 	}
 	r.RunMs = ms(time.Since(begin)) / float64(r.Runs)
 	tasks := m.Tasks()
-	limits := &limits{threads: r.Threads, copies: map[int64]float64{}}
-	r.PeakGFlops = limits.peak()
+	limits := &limits{threads: r.Threads, flops: map[string]float64{}, copies: map[int64]float64{}}
+	r.PeakGFlops = limits.peakOf("f32")
 	for i := range tasks {
 		k := r.task(&tasks[i], limits)
 		k.choice(tasks[i].Task, p.kernels())
@@ -179,24 +179,27 @@ func (k *KernelTask) candidates() string {
 // limits are what the machine can do, each measured when it is first asked for.
 type limits struct {
 	threads int
-	flops   float64           // see peak
-	copies  map[int64]float64 // by bytes, powers of two
+	flops   map[string]float64 // peaks in GFLOP/s by precision
+	copies  map[int64]float64  // by bytes, powers of two
 }
 
-// peak is GFLOP/s of f32.
-func (l *limits) peak() float64 {
-	if l.flops == 0 {
-		l.flops = peakOf(l.threads)
-	}
-	return l.flops
+// peakShares are the peaks of dtypes beside that of the precision that is measured for
+// them: f16 is computed in f32, and f64 in registers that hold half as many.
+var peakShares = map[string]struct {
+	of    string
+	share float64
+}{
+	"f32": {"f32", 1}, "f16": {"f32", 1}, "f64": {"f32", 0.5}, "bf16": {"bf16", 1}, "i8": {"int8", 1}, "u8": {"int8", 1},
 }
-
-// peakShares are the rates of floats beside that of f32, of the instructions that
-// every processor has: f16 and bf16 are computed in f32.
-var peakShares = map[string]float64{"f32": 1, "f16": 1, "bf16": 1, "f64": 0.5}
 
 // peakOf is the peak of a dtype; 0 if there is none to compare with.
-func (l *limits) peakOf(dtype string) float64 { return l.peak() * peakShares[dtype] }
+func (l *limits) peakOf(dtype string) float64 {
+	p := peakShares[dtype]
+	if p.share > 0 && l.flops[p.of] == 0 {
+		l.flops[p.of] = peakOf(l.threads, p.of)
+	}
+	return p.share * l.flops[p.of]
+}
 
 const (
 	// leastCopy and mostCopy bound the sizes at which copies are measured.

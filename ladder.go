@@ -204,7 +204,7 @@ func (b *benched) run(ctx context.Context) (time.Duration, error) {
 
 // summary makes the rows of what was measured.
 func (l *climb) summary() ([]LadderStep, error) {
-	peaks := map[int]float64{} // by threads
+	most := map[int]float64{} // peaks by threads
 	flops := l.steps[len(l.steps)-1].r.Flops
 	var rows []LadderStep
 	for i, b := range l.steps {
@@ -214,10 +214,10 @@ func (l *climb) summary() ([]LadderStep, error) {
 			ArenaBytes: b.machine.Arena(), PeakBytes: b.p.MemoryInfo().Peak,
 			Threads: threadsOf(b.p.opts.Threads), Streams: b.machine.Streams(), Tasks: len(b.machine.Tasks()), Kernels: b.p.kernels().Kind.String(),
 		}
-		if peaks[s.Threads] == 0 {
-			peaks[s.Threads] = peakOf(s.Threads)
+		if most[s.Threads] == 0 {
+			most[s.Threads] = peakOf(s.Threads, F32.String())
 		}
-		s.GFlops, s.PeakGFlops = rate(float64(flops), s.MedianMs), peaks[s.Threads]
+		s.GFlops, s.PeakGFlops = rate(float64(flops), s.MedianMs), most[s.Threads]
 		s.Utilisation = s.GFlops / s.PeakGFlops
 		rows = append(rows, s)
 		rows[i].Faster = rows[0].MedianMs / s.MedianMs

@@ -11,6 +11,7 @@ import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel"
 )
 
@@ -166,7 +167,7 @@ func (l *lister) operators(t *Task, st *step) {
 		}
 		flops := c.Cost().Flops
 		if t.Flops += flops; flops > most {
-			most, t.DType = flops, c.Out[0].DType.String()
+			most, t.DType = flops, multiplied(c).String()
 		}
 	}
 	if st.task == nil {
@@ -185,6 +186,15 @@ func (l *lister) operators(t *Task, st *step) {
 	if !slices.ContainsFunc(st.out, func(b int) bool { return l.m.program.Buffers[b].Size > 0 }) {
 		t.Flops, t.Bytes = 0, 0 // nothing is read for results without elements
 	}
+}
+
+// multiplied is the dtype that an operator computes with: that of what a product
+// multiplies, else that of the result.
+func multiplied(c *ir.Call) tensor.DType {
+	if c.Op.Class == ir.Contract {
+		return c.In[0].DType
+	}
+	return c.Out[0].DType
 }
 
 // calls are the operators of a task in their order; bodies inside are theirs.
