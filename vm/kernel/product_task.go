@@ -34,21 +34,30 @@ func (t *productTask) Parts(want int) int {
 type grid struct {
 	rows, cols int
 	largest    float64 // the share of the largest part
+	moved      int     // floats that all parts together read and copy
 }
 
-// grid finds the best one of so many parts: rows before columns, where that makes no
-// difference, since parts of rows read all of B and parts of columns copy all of A.
+// copied is how many floats of B go by while one of A is copied.
+const copied = 4
+
+// grid finds the best one of so many parts: of those whose largest part is about the
+// smallest, the one that moves least, since parts of rows read all of B and parts of
+// columns copy all of A.
 func (p *product) grid(level isa.Level, parts int) grid {
 	tiles := p.batches() * ceil(p.m, gemm.Rows(level))
 	panels := ceil(p.n, p.width(level))
-	best := grid{1, 1, 1}
+	best := grid{1, 1, 1, 0}
 	for rows := parts; rows >= 1; rows-- {
-		if parts%rows != 0 || !p.allows(rows, parts/rows) {
+		cols := parts / rows
+		if parts%rows != 0 || !p.allows(rows, cols) {
 			continue
 		}
-		g := grid{rows: rows, cols: parts / rows}
-		g.largest = float64(ceil(tiles, rows)*ceil(panels, g.cols)) / float64(max(tiles*panels, 1))
-		if g.largest < best.largest*0.99 {
+		g := grid{
+			rows: rows, cols: cols,
+			largest: float64(ceil(tiles, rows)*ceil(panels, cols)) / float64(max(tiles*panels, 1)),
+			moved:   rows*p.k*p.n + cols*p.m*p.k*copied,
+		}
+		if g.largest < best.largest*0.99 || g.largest < best.largest*1.01 && g.moved < best.moved {
 			best = g
 		}
 	}
