@@ -125,11 +125,13 @@ func (j *job) help(h *hand) bool {
 	done := int32(0)
 	for part := j.claim(number, parts, h); part >= 0; part = j.claim(number, parts, h) {
 		// The job can't end before the part is counted, nor can the next one begin.
+		h.exec.Again = done > 0
 		if !j.failed.Load() && !j.compute(part, h) {
 			j.failed.Store(true)
 		}
 		done++
 	}
+	h.exec.Again = false
 	if done > 0 && j.rest.Add(-done) == 0 {
 		j.owner.wake()
 	}

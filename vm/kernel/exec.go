@@ -17,6 +17,9 @@ import (
 type Exec struct {
 	Budget  *ir.Budget // long kernels ask it whether to stop; nil: anything is allowed
 	Scratch ir.Scratch // of evaluations
+	// Again says that the last that was computed is another part of the same task in the
+	// same run, so that what it has left in memory on the way is good still.
+	Again bool
 
 	call ir.Call  // of the evaluation under way, with what this run allows
 	of   *ir.Call // what call is a copy of

@@ -185,12 +185,16 @@ func (t *convTask) within() float64 {
 	return w
 }
 
-// convWork estimates the time by half of the products that a level can do.
+// convWork estimates the time by nine in ten of the products that a level can do, and
+// by bytes.
 func convWork(c *ir.Call, level isa.Level) int64 {
 	cost := c.Cost()
 	flops := min(cost.Flops, MaxWork)
-	return max(1, flops/int64(4*level.Lanes())+min(cost.In+cost.Out, MaxWork)/16)
+	return max(1, flops/convRate[level]+min(cost.In+cost.Out, MaxWork)/16)
 }
+
+// convRate is floating point operations a nanosecond.
+var convRate = map[isa.Level]int64{isa.Portable: 2, isa.AVX2: 80, isa.AVX512: 120, isa.NEON: 20}
 
 // Parts cuts the places, and filters where there are few.
 func (t *convTask) Parts(want int) int { return t.Divide(want) }
@@ -204,7 +208,9 @@ func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	if len(t.more) > 0 {
 		in = x.behind(in, t.more)
 	}
-	x.conv = conv.Work{Room: x.Floats(t.Room()), Gemm: &x.gemm}
+	if room := x.Floats(t.Room()); !x.Again || !x.conv.Has(room) {
+		x.conv = conv.Work{Room: room, Gemm: &x.gemm}
+	}
 	for u := t.Units() * part / parts; u < t.Units()*(part+1)/parts; u++ {
 		if err := x.Stop(); err != nil {
 			return err

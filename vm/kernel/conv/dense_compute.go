@@ -1,6 +1,8 @@
 package conv
 
 import (
+	"unsafe"
+
 	"github.com/npulang/npu/vm/kernel/gemm"
 )
 
@@ -13,6 +15,12 @@ type Work struct {
 	holds   bool  // whether any do
 	bunches bunches
 	ender   ender
+}
+
+// Has reports whether the work has some memory, so that what it holds there is good
+// still if nobody else has had it.
+func (w *Work) Has(room []float32) bool {
+	return len(room) == len(w.Room) && unsafe.SliceData(room) == unsafe.SliceData(w.Room)
 }
 
 // Compute computes unit number u. packed is what Pack has made, or w where Layout is

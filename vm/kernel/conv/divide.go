@@ -8,15 +8,16 @@ import "github.com/npulang/npu/vm/kernel/gemm"
 
 // Costs in cycles of one core with two units for eight FMA, measured.
 const (
-	stageCost = 0.5  // to stage a float
+	stageCost = 0.6  // to stage a float
 	layCost   = 0.2  // to lay out a float in a panel
 	storeCost = 0.7  // to leave a sum and store it
 	turnCost  = 16.0 // to turn a sum back, in steps of k
 	readCost  = 0.3  // to read a float of filters that the second-level cache does not hold
 	unitCost  = 400  // of each unit
-	endCost   = 0.5  // to end a sum of a turned tile
-	bunchCost = 5    // of a place of a bunch, by panel
-	restCost  = 200  // of what is left of a row behind whole blocks of what follows
+	bunchCost = 25   // of each bunch, by panel
+
+	sumLatency = 4   // places that a bunch has to have so that it does not wait for sums
+	restCost   = 200 // of what is left of a row behind whole blocks of what follows
 )
 
 // Sizes in floats.
@@ -144,7 +145,9 @@ func (d *Dense) eachBunched(_ int, f func(grid)) {
 func (d *Dense) bunchedCost(g *grid, parts int) float64 {
 	places, width := g.rows.each*g.cols.each, gemm.Width(d.level)
 	panels := float64(roundUp(g.filters.each, width) / width)
-	unit := unitCost + panels*float64(places)*(float64(d.depth)+endCost*float64(width)+bunchCost)
+	most := len(d.fast.places) - 1
+	bunches := (places + most - 1) / most
+	unit := unitCost + panels*float64(max(places, sumLatency*bunches)*d.depth+places*width/2+bunchCost*bunches)
 	staged := d.Channels * d.geo.outerTaps * places
 	block := 0.0
 	if !d.direct {
