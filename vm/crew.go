@@ -3,6 +3,8 @@ package vm
 import (
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/npulang/npu/codegen/bytecode"
 )
 
 // A crew is the state of one run that its executors share: the caller of the
@@ -117,10 +119,15 @@ func (f *frame) execute() {
 	f.withdraw()
 }
 
-// help does what there is to do: streams first, then parts of others' tasks.
+// help does what there is to do: streams first, then parts of others' tasks. Only where
+// the stream's next task is done by parts as well, those that are there come before it,
+// since each is done sooner if all work at it.
 func (f *frame) help(h *hand) {
 	for {
 		if i := f.takeStream(); i >= 0 {
+			if s := &f.streams[i]; s.divides() {
+				f.helpJobs(h)
+			}
 			f.streams[i].advance(h)
 		} else if !f.helpJobs(h) {
 			return
@@ -181,4 +188,14 @@ func (f *frame) halted() bool {
 	default:
 		return false
 	}
+}
+
+// divides reports whether the next task of a stream is done by parts.
+func (s *stream) divides() bool {
+	for _, st := range s.code[s.next:] {
+		if st.Op != bytecode.Wait {
+			return st.parts > 1
+		}
+	}
+	return false
 }

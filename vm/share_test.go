@@ -36,13 +36,15 @@ func TestSharesOfRuns(t *testing.T) {
 func TestWantedParts(t *testing.T) {
 	for _, c := range []struct {
 		micros    int64
+		least     int64
 		executors int
 		want      int
 	}{
-		{1, 2, 0}, {2, 2, 1}, {3, 2, 2}, {100, 2, 2}, {1999, 2, 2}, {2000, 2, 4}, {1e6, 2, 8},
-		{3, 64, 2}, {30, 64, 20}, {1000, 64, 64}, {1e9, 64, 256}, {1e9, 1, 0}, {1e9, 1 << 20, maxParts / 2},
+		{1, partWork, 2, 0}, {2, partWork, 2, 1}, {3, partWork, 2, 2}, {100, partWork, 2, 2}, {1999, partWork, 2, 2}, {2000, partWork, 2, 4}, {1e6, partWork, 2, 8},
+		{3, partWork, 64, 2}, {30, partWork, 64, 20}, {1000, partWork, 64, 64}, {1e9, partWork, 64, 256}, {1e9, partWork, 1, 0}, {1e9, partWork, 1 << 20, maxParts / 2},
+		{3, besideWork, 2, 2}, {199, besideWork, 2, 2}, {200, besideWork, 2, 4}, {1000, besideWork, 2, 8},
 	} {
-		if got := wanted(c.micros*1000, c.executors); got != c.want {
+		if got := wanted(c.micros*1000, c.least, c.executors); got != c.want {
 			t.Errorf("%d microseconds, %d executors: %d parts, want %d", c.micros, c.executors, got, c.want)
 		}
 	}
