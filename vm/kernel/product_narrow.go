@@ -133,9 +133,17 @@ func (h *narrowRun) layOut(p *product, t *tensor.T, at, n int) gemm.Matrix {
 	case tensor.I8:
 		return f.LeftSigned(h.left, leftView[int8](h, p, t, at, n), n, p.k)
 	case tensor.U8:
-		return f.LeftBytes(h.left, leftView[uint8](h, p, t, at, n), n, p.k)
+		left := leftView[uint8](h, p, t, at, n)
+		if m, ok := f.BytesInPlace(left, p.k); ok {
+			return m
+		}
+		return f.LeftBytes(h.left, left, n, p.k)
 	}
-	return f.LeftHalves(h.left, leftView[uint16](h, p, t, at, n), n, p.k)
+	left := leftView[uint16](h, p, t, at, n)
+	if m, ok := f.HalvesInPlace(left, p.k); ok {
+		return m
+	}
+	return f.LeftHalves(h.left, left, n, p.k)
 }
 
 // leftView is rows of the left operand, each in one piece: those of a transposed one are

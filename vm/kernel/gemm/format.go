@@ -205,6 +205,33 @@ func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int) Matrix {
 	})
 }
 
+// HalvesInPlace views rows of halves as a left operand where they lie: where the format
+// takes them as they are and they come in whole pairs. a.Col is 1.
+func (f *Format) HalvesInPlace(a View[uint16], k int) (Matrix, bool) {
+	if f.left != leftPair {
+		return Matrix{}, false
+	}
+	return inPlaceRows(a, k, 2)
+}
+
+// BytesInPlace is HalvesInPlace for bytes without a sign, in quads.
+func (f *Format) BytesInPlace(a View[uint8], k int) (Matrix, bool) {
+	if f.left != leftQuad {
+		return Matrix{}, false
+	}
+	return inPlaceRows(a, k, 4)
+}
+
+// inPlaceRows takes as many neighbours as four bytes hold for one float.
+func inPlaceRows[E any](a View[E], k, deep int) (Matrix, bool) {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(a.Data)))
+	if k%deep != 0 || a.Row%deep != 0 || at%floatBytes != 0 || len(a.Data) < deep {
+		return Matrix{}, false
+	}
+	data := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(a.Data))), len(a.Data)/deep)
+	return Matrix{Data: data, Row: a.Row / deep, Col: 1}, true
+}
+
 // leftRows lays out rows one by one.
 func leftRows[E any](f *Format, dst []float32, a View[E], m, k int, row func([]float32, []E)) Matrix {
 	ld, steps := f.leftRow(k), f.steps(k)
