@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,36 +49,75 @@ func TestModels(t *testing.T) {
 		if n.bytes() > 100<<20 {
 			continue
 		}
-		data := &externalData{path: filepath.Join(t.TempDir(), "data")}
-		model, err := writeOnnx(n, data)
-		if err != nil {
-			t.Fatal(err)
+		for _, quantized := range []bool{false, true} {
+			n.checkModel(t, quantized)
 		}
-		graphs := fieldsOf(t, model, 7)
-		if len(graphs) != 1 {
-			t.Fatalf("%s has %d graphs", n.name, len(graphs))
-		}
-		known := map[string]bool{"x": true}
-		for _, tensor := range fieldsOf(t, graphs[0], 5) {
-			known[string(fieldsOf(t, tensor, 8)[0])] = true
-		}
-		for _, node := range fieldsOf(t, graphs[0], 1) {
-			for _, in := range fieldsOf(t, node, 1) {
-				if !known[string(in)] {
-					t.Errorf("%s: %s has no maker", n.name, in)
-				}
+	}
+}
+
+func (n *network) checkModel(t *testing.T, quantized bool) {
+	data := &externalData{path: filepath.Join(t.TempDir(), "data")}
+	model, err := writeOnnx(n, data, quantized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graphs := fieldsOf(t, model, 7)
+	if len(graphs) != 1 {
+		t.Fatalf("%s has %d graphs", n.name, len(graphs))
+	}
+	known := map[string]bool{"x": true}
+	for _, tensor := range fieldsOf(t, graphs[0], 5) {
+		known[string(fieldsOf(t, tensor, 8)[0])] = true
+	}
+	for _, node := range fieldsOf(t, graphs[0], 1) {
+		for _, in := range fieldsOf(t, node, 1) {
+			if !known[string(in)] {
+				t.Errorf("%s: %s has no maker", n.name, in)
 			}
-			for _, out := range fieldsOf(t, node, 2) {
-				known[string(out)] = true
-			}
 		}
-		if !known["y"] {
-			t.Errorf("%s makes no y", n.name)
+		for _, out := range fieldsOf(t, node, 2) {
+			known[string(out)] = true
 		}
-		for i := range n.weights {
-			if w := n.weights[i].name; !known[w] && !known[w+".T"] {
-				t.Errorf("%s: the model has no %s", n.name, w)
-			}
+	}
+	if !known["y"] {
+		t.Errorf("%s makes no y", n.name)
+	}
+	for i := range n.weights {
+		w := n.weights[i].name
+		if !known[w] && !known[w+".T"] && !known[w+"_quantized"] && !known[w+".T_quantized"] {
+			t.Errorf("%s: the model has no %s", n.name, w)
+		}
+	}
+}
+
+// TestBytesOf: each column has its own scale, and loses half a step at most.
+func TestBytesOf(t *testing.T) {
+	values := []float32{1, -200, 0, 0.25, 100, 0, -0.5, 3, 0}
+	bytes, scales := bytesOf(values, 3, 3)
+	if scales[0] != float32(1)/127 || scales[1] != float32(200)/127 || scales[2] != 1 {
+		t.Errorf("scales %v", scales)
+	}
+	for i, v := range values {
+		scale := scales[i%3]
+		if d := float32(int8(bytes[i]))*scale - v; d > scale*0.501 || -d > scale*0.501 {
+			t.Errorf("%g is %d times %g", v, int8(bytes[i]), scale)
+		}
+	}
+}
+
+// TestSides: flags that say nothing sensible are refused by name.
+func TestSides(t *testing.T) {
+	for _, c := range []struct {
+		sides
+		want string
+	}{
+		{sides{"f32", theRuntime}, ""}, {sides{"bf16", thisTree}, ""},
+		{sides{"f64", theRuntime}, "-precision f64: write one of f32, bf16, f16, int8"},
+		{sides{"int8", "torch"}, "-against torch: write onnxruntime or npu"},
+	} {
+		err := c.check()
+		if got := fmt.Sprint(err); err == nil && c.want != "" || err != nil && got != c.want {
+			t.Errorf("%+v: %v", c.sides, err)
 		}
 	}
 }
@@ -107,7 +147,7 @@ func fieldsOf(t *testing.T, m []byte, field protowire.Number) (values [][]byte) 
 func TestExternal(t *testing.T) {
 	n := perceptron("mlp", 1)
 	data := &externalData{path: filepath.Join(t.TempDir(), "data"), wanted: true}
-	if _, err := writeOnnx(n, data); err != nil {
+	if _, err := writeOnnx(n, data, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := data.close(); err != nil {
@@ -133,11 +173,11 @@ func TestServe(t *testing.T) {
 	}
 	for _, n := range chosen {
 		cache := t.TempDir()
-		folder, err := n.prepare(cache)
+		folder, err := n.prepare(cache, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := n.prepare(cache); err != nil || again != folder {
+		if again, err := n.prepare(cache, true); err != nil || again != folder {
 			t.Fatalf("prepare gives %s, %v", again, err)
 		}
 		saved := filepath.Join(folder, "y.bin")
@@ -146,7 +186,7 @@ func TestServe(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if err := serve(folder, strings.NewReader("[\"run\",2]\n"+string(line)+"\n[\"jump\",1]\n"), &out); err != nil {
+		if err := serve(folder, "f32", strings.NewReader("[\"run\",2]\n"+string(line)+"\n[\"jump\",1]\n"), &out); err != nil {
 			t.Fatal(err)
 		}
 		replies := strings.Split(strings.TrimSpace(out.String()), "\n")

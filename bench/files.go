@@ -16,15 +16,32 @@ const (
 	scriptFile  = "net.npu"
 	weightsFile = "net.safetensors"
 	modelFile   = "net.onnx"
-	inputFile   = "x.bin" // f32, little-endian
-	stampFile   = "made"  // written last
+	bytesFile   = "net.int8.onnx" // written when it is asked for
+	inputFile   = "x.bin"         // f32, little-endian
+	stampFile   = "made"          // written last
 )
 
 // layout changes when what is written does, so that older files are made anew.
 const layout = "2"
 
-// prepare makes the files of a network, unless they are there.
-func (n *network) prepare(cache string) (folder string, err error) {
+// prepare makes the files of a network, unless they are there; also the model whose
+// products are those of bytes, if it is wanted.
+func (n *network) prepare(cache string, quantized bool) (folder string, err error) {
+	if folder, err = n.files(cache); err != nil || !quantized {
+		return folder, err
+	}
+	path := filepath.Join(folder, bytesFile)
+	if _, err := os.Stat(path); err == nil {
+		return folder, nil
+	}
+	if err := n.writeModel(path, true); err != nil {
+		return "", fmt.Errorf("network %s: %w", n.name, err)
+	}
+	return folder, nil
+}
+
+// files makes those that every measurement needs.
+func (n *network) files(cache string) (folder string, err error) {
 	folder = filepath.Join(cache, "networks", n.name)
 	stamp := layout + "\n" + n.script
 	if made, err := os.ReadFile(filepath.Join(folder, stampFile)); err == nil && string(made) == stamp {
@@ -46,7 +63,7 @@ func (n *network) prepare(cache string) (folder string, err error) {
 	}{
 		{scriptFile, func(path string) error { return os.WriteFile(path, []byte(script), 0o666) }},
 		{weightsFile, n.writeWeights},
-		{modelFile, n.writeModel},
+		{modelFile, func(path string) error { return n.writeModel(path, false) }},
 		{inputFile, func(path string) error { return os.WriteFile(path, floatBytes(n.inputValues()), 0o666) }},
 		{stampFile, func(path string) error { return os.WriteFile(path, []byte(stamp), 0o666) }},
 	}
@@ -132,9 +149,9 @@ func writeTo(path string, write func(*bufio.Writer) error) error {
 // protocol buffers end at 2 GiB, and a file beside is read faster.
 const modelLimit = 64 << 20
 
-func (n *network) writeModel(path string) error {
+func (n *network) writeModel(path string, quantized bool) error {
 	data := &externalData{path: path + ".data", wanted: n.bytes() > modelLimit}
-	model, err := writeOnnx(n, data)
+	model, err := writeOnnx(n, data, quantized)
 	if e := data.close(); err == nil {
 		err = e
 	}

@@ -15,36 +15,38 @@ const peerVersion = "1.30.0"
 //go:embed peer.js
 var peerScript []byte
 
-// install puts onnxruntime-node into the cache, by npm, unless it is there, and
-// returns the program that drives it and the folder of the package.
-func install(cache string) (driver, module string, err error) {
+// A peer is where onnxruntime-node lies: the program that drives it, and the folder of
+// the package.
+type peer struct{ driver, module string }
+
+// install puts onnxruntime-node into the cache, by npm, unless it is there.
+func install(cache string) (p peer, err error) {
 	folder, err := filepath.Abs(filepath.Join(cache, "onnxruntime-node-"+peerVersion))
 	if err != nil {
-		return "", "", err
+		return peer{}, err
 	}
-	driver = filepath.Join(folder, "peer.js")
-	module = filepath.Join(folder, "node_modules", "onnxruntime-node")
+	p = peer{filepath.Join(folder, "peer.js"), filepath.Join(folder, "node_modules", "onnxruntime-node")}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return "", "", err
+		return peer{}, err
 	}
-	if err := os.WriteFile(driver, peerScript, 0o666); err != nil {
-		return "", "", err
+	if err := os.WriteFile(p.driver, peerScript, 0o666); err != nil {
+		return peer{}, err
 	}
-	if _, err := os.Stat(filepath.Join(module, "package.json")); err == nil {
-		return driver, module, nil
+	if _, err := os.Stat(filepath.Join(p.module, "package.json")); err == nil {
+		return p, nil
 	}
 	list, err := json.Marshal(map[string]any{"private": true, "dependencies": map[string]string{"onnxruntime-node": peerVersion}})
 	if err != nil {
-		return "", "", err
+		return peer{}, err
 	}
 	if err := os.WriteFile(filepath.Join(folder, "package.json"), list, 0o666); err != nil {
-		return "", "", err
+		return peer{}, err
 	}
 	// Its install script would fetch CUDA; the code for the CPU is in the package.
 	npm := exec.Command("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund")
 	npm.Dir = folder
 	if out, err := npm.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("npm install onnxruntime-node@%s: %w\n%s", peerVersion, err, out)
+		return peer{}, fmt.Errorf("npm install onnxruntime-node@%s: %w\n%s", peerVersion, err, out)
 	}
-	return driver, module, nil
+	return p, nil
 }

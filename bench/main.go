@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -19,6 +18,7 @@ type flags struct {
 	threads  string
 	cache    string
 	plan     plan
+	side     sides
 	json     bool
 	list     bool
 	serve    string
@@ -32,6 +32,8 @@ func parse() *flags {
 	flag.IntVar(&f.plan.rounds, "rounds", 15, "how often each side has its turn")
 	flag.DurationVar(&f.plan.batch, "batch", 250*time.Millisecond, "how long a turn takes about; at least one run")
 	flag.Float64Var(&f.plan.quiet, "quiet", 0.1, "leave out rounds in which other processes use more than this share of a processor, if enough are left")
+	flag.StringVar(&f.side.precision, "precision", "f32", "what npu computes products in: f32, bf16, f16 or int8; with int8, ONNX Runtime's products are those of bytes too")
+	flag.StringVar(&f.side.against, "against", theRuntime, "what npu is measured beside: "+theRuntime+", or "+thisTree+", npu itself in f32")
 	flag.BoolVar(&f.json, "json", false, "print the results as a JSON list")
 	flag.BoolVar(&f.list, "list", false, "list the networks")
 	flag.StringVar(&f.serve, "serve", "", "hold the network in this folder and obey standard input; what the command starts itself with")
@@ -51,11 +53,14 @@ func run(f *flags) error {
 	case flag.NArg() > 0:
 		return fmt.Errorf("%s: there are flags only; see -help", flag.Arg(0))
 	case f.serve != "":
-		return serve(f.serve, os.Stdin, os.Stdout)
+		return serve(f.serve, f.side.precision, os.Stdin, os.Stdout)
 	case f.list:
 		return list()
 	case f.plan.rounds < 1:
 		return fmt.Errorf("-rounds %d: write at least 1", f.plan.rounds)
+	}
+	if err := f.side.check(); err != nil {
+		return err
 	}
 	chosen, err := choose(f.networks)
 	if err != nil {
@@ -81,7 +86,7 @@ func run(f *flags) error {
 		e.SetIndent("", "  ")
 		return e.Encode(results)
 	}
-	fmt.Printf("%s, %s/%s; onnxruntime-node %s; medians, ratios are npu over onnxruntime\n", processor(), runtime.GOOS, runtime.GOARCH, peerVersion)
+	fmt.Printf("%s, %s/%s; %s\n", processor(), runtime.GOOS, runtime.GOARCH, f.side.title())
 	return table(os.Stdout, results)
 }
 
@@ -110,18 +115,20 @@ func numbers(text string) ([]int, error) {
 
 // measureAll measures each network by each number of threads.
 func measureAll(f *flags, chosen []*network, threads []int) (results []*result, err error) {
-	driver, module, err := install(f.cache)
-	if err != nil {
-		return nil, err
+	var p peer
+	if f.side.against == theRuntime {
+		if p, err = install(f.cache); err != nil {
+			return nil, err
+		}
 	}
 	for _, n := range chosen {
-		folder, err := n.prepare(f.cache)
+		folder, err := n.prepare(f.cache, f.side.quantized())
 		if err != nil {
 			return nil, err
 		}
 		for _, k := range threads {
 			fmt.Fprintf(os.Stderr, "%s, %d threads\n", n.name, k)
-			r, err := measureOne(f, n, folder, driver, module, k)
+			r, err := measureOne(f, n, folder, p, k)
 			if err != nil {
 				return nil, fmt.Errorf("network %s: %w", n.name, err)
 			}
@@ -132,21 +139,13 @@ func measureAll(f *flags, chosen []*network, threads []int) (results []*result, 
 }
 
 // measureOne starts both processes and lets them run in turns.
-func measureOne(f *flags, n *network, folder, driver, module string, threads int) (*result, error) {
-	own, err := os.Executable()
+func measureOne(f *flags, n *network, folder string, of peer, threads int) (*result, error) {
+	commands, err := f.side.commands(n, folder, of, threads)
 	if err != nil {
 		return nil, err
 	}
-	input, err := json.Marshal(n.input)
-	if err != nil {
-		return nil, err
-	}
-	ours := exec.Command(own, "-serve", folder)
-	ours.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", threads))
-	theirs := exec.Command("node", driver, module, folder, fmt.Sprint(threads))
-	theirs.Env = append(os.Environ(), "BENCH_INPUT="+string(input))
 	var p pair
-	for i, cmd := range []*exec.Cmd{ours, theirs} {
+	for i, cmd := range commands {
 		if p.sessions[i], err = start(cmd); err != nil {
 			return nil, err
 		}
@@ -156,5 +155,6 @@ func measureOne(f *flags, n *network, folder, driver, module string, threads int
 		return nil, err
 	}
 	r := p.summary(n, threads, f.plan.quiet)
+	r.Precision, r.Against = f.side.precision, f.side.against
 	return r, p.compare(folder, r)
 }

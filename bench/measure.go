@@ -9,18 +9,22 @@ import (
 
 // A result is what was measured of one network by one number of threads.
 type result struct {
-	Network string  `json:"network"`
-	Threads int     `json:"threads"`
-	Ours    side    `json:"npu"`
-	Theirs  side    `json:"onnxruntime"`
-	Ratio   float64 `json:"ratio"`  // of the medians, ours over theirs
-	Paired  float64 `json:"paired"` // the median of the ratios of single rounds
-	CPU     float64 `json:"cpu"`    // of the processor time of a run, all threads together; 0: not known
-	Rounds  int     `json:"rounds"` // that count
-	Noisy   int     `json:"noisy"`  // left out, since others used the processors
-	MaxAbs  float64 `json:"max_abs_difference"`
-	MaxRel  float64 `json:"max_relative_difference"` // to the largest element
-	Cosine  float64 `json:"cosine"`
+	Network string `json:"network"`
+	Threads int    `json:"threads"`
+	// Precision is what npu computes products in, and Against what Theirs is.
+	Precision string `json:"precision"`
+	Against   string `json:"against"`
+
+	Ours   side    `json:"npu"`
+	Theirs side    `json:"other"`
+	Ratio  float64 `json:"ratio"`  // of the medians, ours over theirs
+	Paired float64 `json:"paired"` // the median of the ratios of single rounds
+	CPU    float64 `json:"cpu"`    // of the processor time of a run, all threads together; 0: not known
+	Rounds int     `json:"rounds"` // that count
+	Noisy  int     `json:"noisy"`  // left out, since others used the processors
+	MaxAbs float64 `json:"max_abs_difference"`
+	MaxRel float64 `json:"max_relative_difference"` // to the largest element
+	Cosine float64 `json:"cosine"`
 }
 
 // A side is one of the two.
@@ -157,7 +161,7 @@ func median(values []float64) float64 {
 // compare reads what both computed.
 func (p *pair) compare(folder string, r *result) error {
 	var results [2][]float32
-	for i, name := range []string{"npu.bin", "onnxruntime.bin"} {
+	for i, name := range []string{"ours.bin", "theirs.bin"} {
 		path, err := filepath.Abs(filepath.Join(folder, name))
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ graph main(x: %s) -> (y: f32[%d,%[2]d]) {
     return x @ w
 }
 `, k, n, shapeText([]int{m, k}), m),
-		onnx: func(g *graph) string { return g.op("MatMul", "x", g.weight("w")) },
+		onnx: func(g *graph) string { return g.product("x", "w", k, n, g.find("w").values) },
 	}
 }
 

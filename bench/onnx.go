@@ -13,6 +13,7 @@ import (
 // ONNX (github.com/onnx/onnx).
 const (
 	onnxFloat    = 1 // TensorProto.DataType
+	onnxInt8     = 3
 	onnxInt64    = 7
 	onnxExternal = 1 // TensorProto.DataLocation
 	irVersion    = 8
@@ -28,7 +29,11 @@ type graph struct {
 	tensors []byte // and for each constant
 	count   int    // of nodes
 	known   map[string]bool
-	err     error // the first, of writing data
+
+	quantized bool                 // products of constants are those of bytes
+	lefts     map[string][3]string // what has been made bytes: see quantizedInput
+
+	err error // the first, of writing data
 }
 
 // An attribute of a node is a field of NodeProto that stands among its inputs.
@@ -84,14 +89,20 @@ func (g *graph) op(kind string, args ...any) string {
 	return out
 }
 
-func (g *graph) node(kind, out string, args ...any) {
+func (g *graph) node(kind, out string, args ...any) { g.nodeOf(kind, []string{out}, args...) }
+
+// nodeOf adds a node of any number of results.
+func (g *graph) nodeOf(kind string, outs []string, args ...any) {
 	var node []byte
 	for _, a := range args {
 		if name, ok := a.(string); ok {
 			node = text(node, 1, name)
 		}
 	}
-	node = text(text(text(node, 2, out), 3, "node "+out), 4, kind)
+	for _, out := range outs {
+		node = text(node, 2, out)
+	}
+	node = text(text(node, 3, "node "+outs[0]), 4, kind)
 	for _, a := range args {
 		if a, ok := a.(attribute); ok {
 			node = message(node, 5, a)
@@ -102,35 +113,24 @@ func (g *graph) node(kind, out string, args ...any) {
 
 // gemm is a linear layer on a matrix; npu's weight is transposed.
 func (g *graph) gemm(x, path string) string {
+	if g.quantized {
+		return g.linear(x, path)
+	}
 	return g.op("Gemm", x, g.weight(path+".weight"), g.weight(path+".bias"), intAttr("transB", 1))
 }
 
 // linear is a linear layer over any leading dimensions. MatMul takes the weight the
 // other way round than npu does, so that the model holds it turned.
 func (g *graph) linear(x, path string) string {
-	return g.op("Add", g.op("MatMul", x, g.turned(path+".weight")), g.weight(path+".bias"))
+	w := g.find(path + ".weight")
+	y := g.product(x, w.name+".T", w.shape[1], w.shape[0], func() []float32 { return turnedValues(w) })
+	return g.op("Add", y, g.weight(path+".bias"))
 }
 
 // weight is a weight of the network as a constant.
 func (g *graph) weight(name string) string {
 	w := g.find(name)
 	return g.constant(name, w.shape, w.values)
-}
-
-// turned is a matrix of the network with its axes exchanged.
-func (g *graph) turned(name string) string {
-	w := g.find(name)
-	rows, columns := w.shape[0], w.shape[1]
-	return g.constant(name+".T", []int{columns, rows}, func() []float32 {
-		in := w.values()
-		out := make([]float32, len(in))
-		for i := range rows {
-			for k := range columns {
-				out[k*rows+i] = in[i*columns+k]
-			}
-		}
-		return out
-	})
 }
 
 func (g *graph) find(name string) *weight {
@@ -206,9 +206,10 @@ func port(name string, shape []int) []byte {
 	return message(text(nil, 1, name), 2, message(nil, 1, kind))
 }
 
-// writeOnnx writes a network as a model; data takes the large constants.
-func writeOnnx(n *network, data *externalData) ([]byte, error) {
-	g := &graph{n: n, data: data, known: map[string]bool{}}
+// writeOnnx writes a network as a model; data takes the large constants. In a quantized
+// one products of constants are those of bytes.
+func writeOnnx(n *network, data *externalData, quantized bool) ([]byte, error) {
+	g := &graph{n: n, data: data, known: map[string]bool{}, quantized: quantized, lefts: map[string][3]string{}}
 	g.node("Identity", "y", n.onnx(g))
 	if g.err != nil {
 		return nil, g.err

@@ -23,9 +23,9 @@ type ours struct {
 
 // serve is the whole life of the process. The number of threads is that of
 // GOMAXPROCS, which its parent has set.
-func serve(folder string, in io.Reader, out io.Writer) error {
+func serve(folder, precision string, in io.Reader, out io.Writer) error {
 	say := json.NewEncoder(out)
-	o, load, err := open(folder)
+	o, load, err := open(folder, precision)
 	if err != nil {
 		return say.Encode(reply{Error: err.Error()})
 	}
@@ -46,9 +46,9 @@ func serve(folder string, in io.Reader, out io.Writer) error {
 }
 
 // open compiles the network, and runs it once, as the first run makes the plan.
-func open(folder string) (*ours, time.Duration, error) {
+func open(folder, precision string) (*ours, time.Duration, error) {
 	begin := time.Now()
-	p, err := npu.Compile(npu.File(filepath.Join(folder, scriptFile)), npu.Options{})
+	p, err := npu.Compile(npu.File(filepath.Join(folder, scriptFile)), npu.Options{Precision: npu.Precision(precision)})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,10 +1,10 @@
-// node peer.js MODULE FOLDER THREADS: holds the model of a network in ONNX Runtime
+// node peer.js MODULE MODEL THREADS: holds the model of a network in ONNX Runtime
 // and does what standard input says, a command a line; session.go has the other end.
 const fs = require('fs');
 const path = require('path');
 const readline = require('readline');
 
-const [, , module_, folder, threads] = process.argv;
+const [, , module_, model, threads] = process.argv;
 const ort = require(module_);
 
 const now = () => Number(process.hrtime.bigint()) / 1e9;
@@ -13,7 +13,7 @@ const say = (value) => process.stdout.write(JSON.stringify(value) + '\n');
 async function main() {
   const input = JSON.parse(process.env.BENCH_INPUT);
   const begin = now();
-  const session = await ort.InferenceSession.create(path.join(folder, 'net.onnx'), {
+  const session = await ort.InferenceSession.create(model, {
     executionProviders: ['cpu'],
     intraOpNumThreads: Number(threads),
     interOpNumThreads: 1,
@@ -24,7 +24,7 @@ async function main() {
     logSeverityLevel: 3,
   });
   const load = now() - begin;
-  const raw = fs.readFileSync(path.join(folder, 'x.bin'));
+  const raw = fs.readFileSync(path.join(path.dirname(model), 'x.bin'));
   const feeds = { x: new ort.Tensor('float32', new Float32Array(raw.buffer, raw.byteOffset, raw.byteLength / 4), input) };
   let result = await session.run(feeds);
 

@@ -14,14 +14,15 @@ type column struct {
 
 var columns = []column{
 	{"network", func(r *result) string { return r.Network }},
+	{"precision", func(r *result) string { return r.Precision }},
 	{"threads", func(r *result) string { return fmt.Sprint(r.Threads) }},
 	{"npu ms", func(r *result) string { return milliseconds(r.Ours.MedianMs) }},
-	{"onnxruntime ms", func(r *result) string { return milliseconds(r.Theirs.MedianMs) }},
+	{"other ms", func(r *result) string { return milliseconds(r.Theirs.MedianMs) }},
 	{"ratio", func(r *result) string { return fmt.Sprintf("%.3f", r.Ratio) }},
 	{"paired", func(r *result) string { return fmt.Sprintf("%.3f", r.Paired) }},
 	{"cpu", func(r *result) string { return fmt.Sprintf("%.3f", r.CPU) }},
 	{"npu MB", func(r *result) string { return megabytes(r.Ours.PeakRSS) }},
-	{"onnxruntime MB", func(r *result) string { return megabytes(r.Theirs.PeakRSS) }},
+	{"other MB", func(r *result) string { return megabytes(r.Theirs.PeakRSS) }},
 	{"load ms", func(r *result) string { return fmt.Sprintf("%.0f/%.0f", r.Ours.LoadMs, r.Theirs.LoadMs) }},
 	{"difference", func(r *result) string { return fmt.Sprintf("%.1e", r.MaxRel) }},
 	{"1-cosine", func(r *result) string { return fmt.Sprintf("%.1e", 1-r.Cosine) }},
