@@ -27,7 +27,7 @@ func BenchmarkPacked(b *testing.B) {
 	for _, level := range isa.Levels() {
 		for _, s := range shapes {
 			b.Run(fmt.Sprintf("%v/%dx%dx%d", level, s.m, s.n, s.k), func(b *testing.B) {
-				bench(b, level, s.m, s.n, s.k, 1, true)
+				bench(b, level, s.m, s.n, s.k, 1, 1)
 			})
 		}
 	}
@@ -37,7 +37,7 @@ func BenchmarkPacked(b *testing.B) {
 func BenchmarkDynamic(b *testing.B) {
 	for _, s := range shapes {
 		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
-			bench(b, isa.Best(), s.m, s.n, s.k, 1, false)
+			bench(b, isa.Best(), s.m, s.n, s.k, 1, 0)
 		})
 	}
 }
@@ -46,27 +46,43 @@ func BenchmarkDynamic(b *testing.B) {
 func BenchmarkTwo(b *testing.B) {
 	for _, s := range shapes {
 		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
-			bench(b, isa.Best(), s.m, s.n, s.k, 2, true)
+			bench(b, isa.Best(), s.m, s.n, s.k, 2, 1)
 		})
 	}
 }
 
-func bench(b *testing.B, level isa.Level, m, n, k, threads int, packed bool) {
+// BenchmarkCold multiplies by constant weights in turns, as layers of a network do: as
+// many as no cache holds.
+func BenchmarkCold(b *testing.B) {
+	const bytes = 96 << 20
+	for _, s := range shapes {
+		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
+			bench(b, isa.Best(), s.m, s.n, s.k, 1, bytes/(floatBytes*s.n*s.k)+1)
+		})
+	}
+}
+
+// bench multiplies by so many packed matrices in turns; by one that is packed on the
+// way, if weights is 0.
+func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
 	a, w, c := Aligned(m*k), Aligned(k*n), Aligned(m*n)
 	p := &Product{M: m, N: n, K: k, A: Matrix{a, k, 1}, Matrix: Matrix{w, n, 1}, C: c, Ldc: n}
-	if packed {
+	packs := make([]Panels, max(weights, 1))
+	for i := range weights {
 		data := Aligned(PackedLen(level, k, n))
 		Pack(level, data, p.Matrix, k, n)
-		p.Panels = PackedPanels(level, data, k)
+		packs[i] = PackedPanels(level, data, k)
 	}
+	next := 0
 	scratch := make([]Scratch, threads)
 	repeat := 1 + 50e6/(2*m*n*k+1) // some hundred microseconds
 	var times, peaks []float64
 	for b.Loop() {
 		peaks = append(peaks, peak.FMA(level))
-		for range 10 {
+		for range 4 {
 			start := time.Now()
 			for range repeat {
+				p.Panels, next = packs[next], (next+1)%len(packs)
 				share(scratch, level, p)
 			}
 			times = append(times, float64(time.Since(start))/float64(repeat))
