@@ -177,3 +177,59 @@ func TestFloatsAtEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestLongSorts: lines that are sorted in pieces and merged are in order, equals by their
+// positions, and stop in between.
+func TestLongSorts(t *testing.T) {
+	const n = 5*stopEvery + 77
+	r := rand.New(rand.NewPCG(9, 9))
+	x := tensor.New(tensor.I64, n)
+	for i := range n {
+		x.SetInt(i, r.Int64N(1000))
+	}
+	for _, descending := range []bool{false, true} {
+		asked := 0
+		c := &Call{Op: ArgSort, Attrs: ArgSort.Defaults(), In: []Type{TypeOf(x)}, Budget: &Budget{Stop: func() error { asked++; return nil }}}
+		for i, a := range ArgSort.Attrs {
+			if a.Name == "descending" {
+				c.Attrs[i] = BoolLit(descending)
+			}
+		}
+		if err := InferCall(c); err != nil {
+			t.Fatal(err)
+		}
+		out, err := ArgSort.Eval(c, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := tensor.Of[int64](out[0])
+		for i := range n - 1 {
+			p, q := places[i], places[i+1]
+			a, b := x.IntAt(int(p)), x.IntAt(int(q))
+			if a == b && p >= q || a != b && (a > b) != descending {
+				t.Fatalf("descending %v: %d of position %d stands before %d of position %d", descending, a, p, b, q)
+			}
+		}
+		if used := c.Budget.used.Load(); used != 0 {
+			t.Errorf("%d bytes are kept", used)
+		}
+		for last := range asked {
+			left := last
+			c.Budget = &Budget{Stop: func() error {
+				if left--; left < 0 {
+					return Errorf("limit", "stopped")
+				}
+				return nil
+			}}
+			if _, err := ArgSort.Eval(c, x); !hasCode(err, "limit") {
+				t.Fatalf("stopped at question %d of %d: %v", last, asked, err)
+			}
+			if used := c.Budget.used.Load(); used != 0 {
+				t.Errorf("stopped at question %d: %d bytes are kept", last, used)
+			}
+		}
+		if asked < 3*5 {
+			t.Errorf("asked %d times whether to go on", asked)
+		}
+	}
+}

@@ -126,13 +126,17 @@ func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (va
 	if k == 0 {
 		return out, nil
 	}
-	lent, err := borrow(c, x.Len()+n)
+	spare := 0 // what lines are merged into
+	if n > stopEvery {
+		spare = n
+	}
+	lent, err := borrow(c, x.Len()+n+spare)
 	if err != nil {
 		return nil, err
 	}
 	defer lent.giveBack()
 	sorter := sorters[x.DType.Kind()](c, x)
-	order := room[int](c, n)
+	order, other := room[int](c, n), room[int](c, spare)
 	for line := range outer * inner {
 		if line*n/stopEvery != (line+1)*n/stopEvery {
 			if err := c.Budget.stop(); err != nil {
@@ -143,9 +147,12 @@ func evalOrder(c *Call, x *tensor.T, descending bool, pick func([]*tensor.T) (va
 		for i := range order {
 			order[i] = i
 		}
-		sorter.sort(order, from, inner, descending)
+		sorted, err := sorter.sort(c, order, other, from, inner, descending)
+		if err != nil {
+			return nil, err
+		}
 		to := line/inner*k*inner + line%inner
-		storeLine(values, positions, to, x, from, inner, order[:k])
+		storeLine(values, positions, to, x, from, inner, sorted[:k])
 	}
 	return out, nil
 }
@@ -164,10 +171,11 @@ func storeLine(values, positions *tensor.T, to int, x *tensor.T, from, inner int
 	}
 }
 
-// A lineSorter sorts positions by the elements of one line of a tensor, which
-// begins at from and goes in steps.
+// A lineSorter sorts positions, which ascend, by the elements of one line of a tensor,
+// which begins at from and goes in steps. The result lies in order, or in spare, which
+// is as long if the line is long. The error is that of a call that is to stop.
 type lineSorter interface {
-	sort(order []int, from, step int, descending bool)
+	sort(c *Call, order, spare []int, from, step int, descending bool) ([]int, error)
 }
 
 // sorters is, by the kind of dtype, the widest type that holds every element.
@@ -193,13 +201,60 @@ func sortBy[W wide](w width[W], compare func(a, b W) int) func(*Call, *tensor.T)
 	}
 }
 
-func (s *sorting[W]) sort(order []int, from, step int, descending bool) {
-	slices.SortStableFunc(order, func(p, q int) int {
+// sort sorts pieces of a line and merges them, so that it can stop in between. Of
+// equals the first position comes first.
+func (s *sorting[W]) sort(c *Call, order, spare []int, from, step int, descending bool) ([]int, error) {
+	compare := func(p, q int) int {
+		a, b := s.all[from+p*step], s.all[from+q*step]
 		if descending {
-			p, q = q, p
+			a, b = b, a
 		}
-		return s.compare(s.all[from+p*step], s.all[from+q*step])
-	})
+		if r := s.compare(a, b); r != 0 {
+			return r
+		}
+		return p - q
+	}
+	for piece := range slices.Chunk(order, stopEvery) {
+		if err := stopLong(c, order); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(piece, compare)
+	}
+	for size := stopEvery; size < len(order); size *= 2 {
+		for at := 0; at < len(order); at += 2 * size {
+			middle, end := min(at+size, len(order)), min(at+2*size, len(order))
+			if err := merge(c, spare[at:end], order[at:middle], order[middle:end], compare); err != nil {
+				return nil, err
+			}
+		}
+		order, spare = spare, order
+	}
+	return order, nil
+}
+
+// stopLong asks whether to go on, if a line is long.
+func stopLong(c *Call, line []int) error {
+	if len(line) <= stopEvery {
+		return nil
+	}
+	return c.Budget.stop()
+}
+
+// merge writes two sorted lists as one.
+func merge(c *Call, to, a, b []int, compare func(p, q int) int) error {
+	for i := range to {
+		if i%stopEvery == 0 {
+			if err := c.Budget.stop(); err != nil {
+				return err
+			}
+		}
+		if len(b) == 0 || len(a) > 0 && compare(a[0], b[0]) < 0 {
+			to[i], a = a[0], a[1:]
+		} else {
+			to[i], b = b[0], b[1:]
+		}
+	}
+	return nil
 }
 
 // compareFloats puts NaN behind all others; cmp.Compare would put it first.

@@ -17,7 +17,7 @@ func BenchmarkRows(b *testing.B) {
 	level := isa.Best()
 	for _, s := range []norm.Space{
 		{Outer: 512, N: 1024, Inner: 1}, {Outer: 128, N: 384, Inner: 1}, {Outer: 2000, N: 64, Inner: 1},
-		{Outer: 2000, N: 12, Inner: 1}, {Outer: 2000, N: 3, Inner: 1}, {Outer: 8, N: 64, Inner: 256}, {Outer: 1, N: 1000, Inner: 16},
+		{Outer: 2000, N: 12, Inner: 1}, {Outer: 2000, N: 3, Inner: 1}, {Outer: 8, N: 64, Inner: 256}, {Outer: 1, N: 1000, Inner: 16}, {Outer: 1, N: 1 << 20, Inner: 2},
 	} {
 		src, dst := random(rand.New(rand.NewPCG(1, 2)), s.Size()), make([]float32, s.Size())
 		a := norm.Affine{Weight: random(rand.New(rand.NewPCG(3, 4)), s.N)}

@@ -123,7 +123,7 @@ var spaces = func() (list []norm.Space) {
 	}
 	return append(list,
 		norm.Space{Outer: 1, N: 1000, Inner: 1}, norm.Space{Outer: 200, N: 7, Inner: 1}, norm.Space{Outer: 129, N: 23, Inner: 1},
-		norm.Space{Outer: 1, N: 3, Inner: 3000}, norm.Space{Outer: 1, N: 2000, Inner: 35}, norm.Space{Outer: 0, N: 4, Inner: 3}, norm.Space{Outer: 4, N: 0, Inner: 3})
+		norm.Space{Outer: 1, N: 3, Inner: 3000}, norm.Space{Outer: 1, N: 2000, Inner: 35}, norm.Space{Outer: 2, N: 300, Inner: 2}, norm.Space{Outer: 1, N: 90, Inner: 7}, norm.Space{Outer: 0, N: 4, Inner: 3}, norm.Space{Outer: 4, N: 0, Inner: 3})
 }()
 
 func random(r *rand.Rand, n int) []float32 {

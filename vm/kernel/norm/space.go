@@ -19,10 +19,18 @@ const (
 	// piece is how many floats of columns are computed at a time, so that several
 	// passes find them in the second cache.
 	piece = 1 << 16
+	// few is the number of columns below which long ones are computed as rows, one by
+	// one: there is nothing to share among them. Those longer than lengthy are not, for
+	// the memory that they would take on the way.
+	few     = 8
+	lengthy = 1 << 22
 )
 
 // columns reports whether rows are computed as columns.
 func (s Space) columns() bool { return s.Inner != 1 || s.N < short }
+
+// apart reports whether columns are gathered, and computed as rows.
+func (s Space) apart() bool { return s.Inner > 1 && s.Inner < few && s.N >= turned && s.N <= lengthy }
 
 // width is how many columns are computed at a time: whole lines of the cache.
 func (s Space) width() int {
@@ -108,6 +116,8 @@ func (x *Scratch) run(level isa.Level, s Space, lo, hi int, dst, src []float32, 
 			f.row(l, x, dst[at:at+s.N], src[at:at+s.N])
 		case s.Inner == 1:
 			x.short(l, s, u, dst, src, f)
+		case s.apart():
+			x.apart(l, s, u, dst, src, f)
 		default:
 			f.columns(l, x, dst, src, s.N, s.strip(u))
 		}
@@ -122,4 +132,19 @@ func (x *Scratch) short(l *loops, s Space, unit int, dst, src []float32, f mappi
 	l.turn(t, turned, src[at:], s.N, rows, s.N)
 	f.columns(l, x, t, t, s.N, strip{step: turned, width: rows})
 	l.turn(dst[at:at+rows*s.N], s.N, t, turned, s.N, rows)
+}
+
+// apart computes a unit of few long columns one by one.
+func (x *Scratch) apart(l *loops, s Space, unit int, dst, src []float32, f mapping) {
+	row := room(&x.turned, s.N)
+	for c := range s.Inner {
+		at := unit*s.N*s.Inner + c
+		for i := range row {
+			row[i] = src[at+i*s.Inner]
+		}
+		f.row(l, x, row, row)
+		for i, v := range row {
+			dst[at+i*s.Inner] = v
+		}
+	}
 }
