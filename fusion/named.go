@@ -248,6 +248,8 @@ func (s *seeker) make(ops []int32, root *ir.Value) {
 	}
 	t := s.joint(m.parts)
 	t.shape, t.rule = root.Type.Shape, s.rule
+	// What would be joined to a region of several results would take its kernel from it.
+	t.sealed = t.sealed || s.rule.Shares
 	if t.rows && t.cubes == 0 {
 		t.shape = s.rowsOf(ops, root)
 	}
