@@ -2,6 +2,8 @@ package npu
 
 import (
 	"maps"
+	"sync"
+	"sync/atomic"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -56,39 +58,143 @@ func (p *Program) withoutMade(f *ir.Func) *ir.Func {
 	return &plain
 }
 
-// computeWeights makes the weights of the program that are made of others. A source
-// that has been read for the last time, and that no run reads, need not stay in
-// memory.
+// computeWeights makes the weights of the program that are made of others, on as many
+// processors as its runs may use. A source that has been read for the last time, and
+// that no run reads, need not stay in memory.
 func (p *Program) computeWeights() (map[string]*Tensor, error) {
-	m := &weightMaking{p: p, budget: &ir.Budget{Bytes: p.opts.MaxMemory}, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}}
-	m.left = p.fn.Weights.Readers()
-	for _, v := range p.fn.Weights.Body {
-		if err := m.value(v); err != nil {
-			return nil, &ir.RunError{What: v.Op.Name, Value: v, Pos: v.Pos, Err: err}
+	groups := weightGroups(p.fn.Weights)
+	made, err := p.computeGroups(groups, threadsOf(p.opts.Threads))
+	if err != nil {
+		// One after the other they need the least memory, and the first error is found.
+		made, err = p.computeGroups(groups, 1)
+	}
+	return made, err
+}
+
+// weightGroups parts the values of a function into groups that share nothing but
+// weights and constants, in order.
+func weightGroups(f *ir.Func) [][]*ir.Value {
+	group := map[*ir.Value]int{} // of values: an index of body, the least of its group
+	into := make([]int, len(f.Body))
+	first := func(i int) int {
+		for into[i] != i {
+			into[i] = into[into[i]]
+			i = into[i]
+		}
+		return i
+	}
+	for i, v := range f.Body {
+		group[v], into[i] = i, i
+		for _, a := range v.Args {
+			if a == nil || a.Op == ir.Param || a.Op == ir.Const {
+				continue
+			}
+			x, y := first(i), first(group[a])
+			into[max(x, y)] = min(x, y)
 		}
 	}
-	made := map[string]*Tensor{}
-	for _, v := range p.fn.Weights.Results {
-		made[v.Name] = m.values[v]
+	var groups [][]*ir.Value
+	place := map[int]int{}
+	for i, v := range f.Body {
+		root := first(i)
+		at, known := place[root]
+		if !known {
+			at, place[root] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], v)
+	}
+	return groups
+}
+
+// computeGroups computes groups of values, so many at a time.
+func (p *Program) computeGroups(groups [][]*ir.Value, threads int) (map[string]*Tensor, error) {
+	budget := &ir.Budget{Bytes: p.opts.MaxMemory}
+	results := p.fn.MadeWeights()
+	made, errs := map[string]*Tensor{}, make([]error, len(groups))
+	var mu sync.Mutex
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(threads, len(groups)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
+				m := newWeightMaking(p, budget, groups[i])
+				if errs[i] = m.run(groups[i]); errs[i] != nil {
+					next.Store(int64(len(groups)))
+					return
+				}
+				mu.Lock()
+				for _, v := range groups[i] {
+					if results[v.Name] == v {
+						made[v.Name] = m.values[v]
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
 	}
 	return made, nil
 }
 
-// A weightMaking is the state of computeWeights.
+// A weightMaking computes one group of values.
 type weightMaking struct {
 	p       *Program
 	budget  *ir.Budget
 	values  map[*ir.Value]*Tensor
 	further map[*ir.Value][]*Tensor // of values with several results: all of them
-	left    map[*ir.Value]int       // readers that a value still has
+	left    map[*ir.Value]int       // readers that a value still has in the group
+}
+
+func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value) *weightMaking {
+	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, left: map[*ir.Value]int{}}
+	for _, v := range group {
+		for _, a := range v.Args {
+			m.left[a]++
+		}
+	}
+	for _, v := range p.fn.Weights.Results {
+		m.left[v]++
+	}
+	return m
+}
+
+func (m *weightMaking) run(group []*ir.Value) error {
+	for _, v := range group {
+		if err := m.value(v); err != nil {
+			return &ir.RunError{What: v.Op.Name, Value: v, Pos: v.Pos, Err: err}
+		}
+	}
+	return nil
+}
+
+// source finds the tensor of a weight or a constant.
+func (m *weightMaking) source(v *ir.Value) (err error) {
+	switch {
+	case v == nil || m.values[v] != nil:
+	case v.Op == ir.Const:
+		m.values[v] = v.Attrs[0].Tensor
+	case v.Op == ir.Param:
+		m.values[v], err = m.p.weight(v.Key())
+	}
+	return err
 }
 
 // value computes one value, by the evaluation that defines its operator.
 func (m *weightMaking) value(v *ir.Value) (err error) {
+	for _, a := range v.Args {
+		if err := m.source(a); err != nil {
+			return err
+		}
+	}
 	switch {
-	case v.Op == ir.Param:
-		m.values[v], err = m.p.weight(v.Key())
-		return err
+	case v.Op == ir.Param || v.Op == ir.Const:
+		return m.source(v)
 	case v.Op.Flags&ir.Projection != 0:
 		m.values[v] = m.further[v.Args[0]][v.Index()]
 		return nil
@@ -132,8 +238,11 @@ func (m *weightMaking) done(v *ir.Value, out []*Tensor) error {
 		if m.left[a]--; m.left[a] > 0 {
 			continue
 		}
-		if a.Op == ir.Param {
+		switch a.Op {
+		case ir.Param:
 			m.release(a)
+			continue
+		case ir.Const:
 			continue
 		}
 		m.budget.Give(int64(len(m.values[a].Data)))
