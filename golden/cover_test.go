@@ -31,6 +31,7 @@ var noScript = map[string]string{
 	"cancelled":      "a caller that ends a run; the tests of the root package do",
 	"internal":       "a fault of npu itself",
 	"use-after-free": "of Go programs that hold memory by hand; vm/pool and the root package test it",
+	"unused-bank":    "of what was tuned on one machine; a script of cmd/npu shows it",
 	"unordered":      "of Go programs that schedule by hand; the root package tests it",
 	"run-time":       "what the other codes do not cover",
 }
