@@ -390,9 +390,9 @@ With --strict it is an error.`,
 	{
 		Name: "unused-bank", Severity: Warning,
 		Doc: `
-The bank of kernels that npu tune has measured can't be used: the file is damaged, of
-another machine or another version of npu, or not there. The program runs with the
-kernels that are estimated to be fastest, and gives the same results.`,
+The bank of kernels that npu tune has measured can't be used: the file is damaged,
+of another machine or another version of npu, or not there. The program runs with
+the kernels that are estimated to be fastest, and gives the same results.`,
 	},
 	{
 		Name: "bad-input",
