@@ -41,7 +41,7 @@ func (o *Options) readBank() (*bank.Bank, *Diagnostic) {
 			return nil, nil
 		}
 	}
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if err != nil {
 		if o.Bank == "" && errors.Is(err, fs.ErrNotExist) {
 			return nil, nil

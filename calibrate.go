@@ -2,11 +2,13 @@ package npu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/lang/weights"
@@ -84,7 +86,8 @@ func arraysOf(path string) (Sample, error) {
 // Calibrate runs a program over samples, with its products as they are written, and
 // returns the range of the left operand of each product that PrecisionInt8 would
 // compute in bytes: what Options.Scales takes. A weight that several products multiply
-// with has the range of all their left operands.
+// with has the range of all their left operands, and one whose left operands have no
+// elements in any sample has none. An error of a run names its sample.
 func Calibrate(ctx context.Context, src Source, opts Options, samples []Sample) (Scales, error) {
 	if opts.Precision != "" || opts.Scales != nil {
 		return nil, Diagnostics{{Code: "wrong-arguments", Message: "ranges are measured with products as they are written: leave out precision and scales"}}
@@ -111,8 +114,12 @@ func Calibrate(ctx context.Context, src Source, opts Options, samples []Sample) 
 	scales := Scales{}
 	for _, s := range samples {
 		if err := p.measure(ctx, s, keys, scales); err != nil {
-			return nil, err
+			return nil, s.blamed(err)
 		}
+	}
+	if len(scales) == 0 {
+		return nil, Diagnostics{{Code: "bad-input", Message: "with all samples the products have left operands without elements",
+			Helps: []string{"give a sample in which no dimension is 0"}}}
 	}
 	return scales, nil
 }
@@ -142,8 +149,11 @@ func (p *Program) measure(ctx context.Context, s Sample, keys []string, scales S
 	ends := out[len(out)-2*len(keys):]
 	for i, key := range keys {
 		r := Range{ends[2*i].FloatAt(0), ends[2*i+1].FloatAt(0)}
+		if r.Min > r.Max {
+			continue // the operand has no elements
+		}
 		if math.IsNaN(r.Min+r.Max) || math.IsInf(r.Max-r.Min, 0) {
-			return Diagnostics{{Code: "bad-input", Subject: key, Message: fmt.Sprintf("the left operand of the product is from %v to %v with the inputs %s", r.Min, r.Max, s.text()),
+			return Diagnostics{{Code: "bad-input", Subject: key, Message: fmt.Sprintf("the left operand of the product is from %v to %v", r.Min, r.Max),
 				Helps: []string{"a scale needs finite numbers: leave the sample out, or mend what makes them"}}}
 		}
 		if known, seen := scales[key]; seen {
@@ -152,6 +162,19 @@ func (p *Program) measure(ctx context.Context, s Sample, keys []string, scales S
 		scales[key] = r
 	}
 	return nil
+}
+
+// blamed is an error of a run with the sample that it is of.
+func (s Sample) blamed(err error) error {
+	var ds Diagnostics
+	if !errors.As(err, &ds) || len(s) == 0 {
+		return err
+	}
+	ds = slices.Clone(ds)
+	first := *ds[0]
+	first.Notes = append(slices.Clone(first.Notes), "the sample is "+s.text())
+	ds[0] = &first
+	return ds
 }
 
 // text lists where the values of a sample come from.

@@ -50,3 +50,17 @@ func TestPipes(t *testing.T) {
 		})
 	}
 }
+
+// TestBankDevice names a device as a bank: reading one might never end.
+func TestBankDevice(t *testing.T) {
+	opts := npu.Options{Bank: "/dev/null"}
+	script := npu.Script("s.npu", "graph main(x: f32[2]) -> f32[2] { return x + 1.0 }")
+	p, err := npu.Compile(script, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	fails(t, p.Warnings(), "/dev/null", "not used: it is a device")
+	_, err = npu.TuneKernels(t.Context(), script, npu.TuneOptions{Options: opts})
+	fails(t, err, "/dev/null", "it is a device")
+}

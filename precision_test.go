@@ -2,9 +2,11 @@ package npu_test
 
 import (
 	"context"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,6 +214,16 @@ func TestCalibrate(t *testing.T) {
 	nan := samplesOf(t, npu.FromSlice([]int{1, 3}, []float32{1, float32(math.NaN()), 3}))
 	_, err = npu.Calibrate(t.Context(), npu.Script("s.npu", shared), npu.Options{Weights: sharedWeights}, nan)
 	fails(t, err, "NaN", "x.npy")
+	wide := samplesOf(t, npu.NewTensor(npu.F32, 1, 3), npu.NewTensor(npu.F32, 1, 4))
+	_, err = npu.Calibrate(t.Context(), npu.Script("s.npu", shared), npu.Options{Weights: sharedWeights}, wide)
+	fails(t, err, "dimension 1 is 4", "the sample is x="+wide[slices.IndexFunc(wide, func(s npu.Sample) bool { return strings.Contains(s["x"], filepath.Join("a", "x.npy")) })]["x"])
+	none := samplesOf(t, npu.NewTensor(npu.F32, 0, 3))
+	_, err = npu.Calibrate(t.Context(), npu.Script("s.npu", shared), npu.Options{Weights: sharedWeights}, none)
+	fails(t, err, "without elements")
+	some, err := npu.Calibrate(t.Context(), npu.Script("s.npu", shared), npu.Options{Weights: sharedWeights}, append(none, samples...))
+	if err != nil || some.String() != want.String() {
+		t.Errorf("a sample without elements makes of it\n%s%v", some, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err = npu.Calibrate(ctx, npu.Script("s.npu", shared), npu.Options{Weights: sharedWeights}, samples); err == nil {
@@ -240,6 +252,10 @@ func TestScalesText(t *testing.T) {
 	again, err := npu.ParseScales("scales", odd.String())
 	if err != nil || len(again) != 3 || again[`a "b" #`] != odd[`a "b" #`] || again[""] != odd[""] {
 		t.Errorf("%v is read as %v, %v", odd, again, err)
+	}
+	byHand, err := npu.ParseScales("scales", "w\t-1\t1\n  v 0 0x1p4 # as seen\r\n\"a\"\t0 1# so\n")
+	if want := (npu.Scales{"w": {Min: -1, Max: 1}, "v": {Max: 16}, "a": {Max: 1}}); err != nil || !maps.Equal(byHand, want) {
+		t.Errorf("what is written by hand is read as %v, %v", byHand, err)
 	}
 	if _, err := npu.ReadScales(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a file that there is not is read")

@@ -90,17 +90,21 @@ func ParseScales(name, text string) (Scales, error) {
 
 // scaleLine reads one line.
 func scaleLine(line string) (string, Range, error) {
-	name, rest, found := strings.Cut(line, " ")
+	name, rest := line, ""
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		name, rest = line[:i], line[i:]
+	}
 	if line[0] == '"' {
 		quoted, err := strconv.QuotedPrefix(line)
 		if err != nil {
 			return "", Range{}, fmt.Errorf("the quoted name does not end")
 		}
-		name, rest, found = quoted, line[len(quoted):], true
+		rest = line[len(quoted):]
 		name, _ = strconv.Unquote(quoted)
 	}
+	rest, _, _ = strings.Cut(rest, "#")
 	words := strings.Fields(rest)
-	if !found || len(words) != 2 {
+	if len(words) != 2 {
 		return "", Range{}, fmt.Errorf("a name and two numbers are expected, not %q", line)
 	}
 	least, err1 := strconv.ParseFloat(words[0], 64)

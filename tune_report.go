@@ -118,7 +118,7 @@ func openBank(path string) (*bankFile, error) {
 
 // read reads the bank; a file that is not there is an empty one.
 func (f *bankFile) read() (*bank.Bank, error) {
-	text, err := os.ReadFile(f.path)
+	text, err := readFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return bank.New(f.machine), nil
 	}
