@@ -39,6 +39,7 @@ type Options struct {
 type Machine struct {
 	program  *bytecode.Program
 	code     [][][]step // by function and stream
+	inside   []bool     // by function: it is a body of a region that is one task, and no step runs it
 	size     int        // instructions
 	operands int        // of all of them
 	weights  []*tensor.T
@@ -47,7 +48,7 @@ type Machine struct {
 	arena    int64 // bytes of the program's arena that its steps touch
 	perRun   int64 // bytes of one run's arena and outputs
 	workers  *Workers
-	own      bool // nobody else has the workers
+	own      bool // Close lets go of the workers
 	users    gate // runs under way
 	spans    sync.Pool
 	touches  []int32 // under Poison: by root buffer, how many steps touch it
@@ -123,32 +124,21 @@ func Load(p *bytecode.Program, weights func(name string) (*tensor.T, error), opt
 // needed is how much of the arena the steps touch: what lies behind, values inside
 // of regions that are one task each, need not be there.
 func (m *Machine) needed() int64 {
-	inside := make([]bool, len(m.code)) // bodies that no step runs
-	for f := range m.code {
-		for _, steps := range m.code[f] {
-			for i := range steps {
-				for _, body := range steps[i].Bodies {
-					if body != bytecode.NoBody {
-						inside[body] = inside[f] || steps[i].task != nil
-					}
-				}
-			}
-		}
-	}
 	end := int64(0)
 	for f := range m.code {
+		if m.inside[f] {
+			continue
+		}
 		for _, steps := range m.code[f] {
 			for i := range steps {
-				if !inside[f] {
-					end = max(end, m.endOf(steps[i].out), m.endOf(steps[i].in))
-				}
+				end = max(end, m.endOf(steps[i].out), m.endOf(steps[i].in))
 			}
 		}
 	}
 	// To the first of the frames behind, so that it is the same for all sizes of a plan
 	// for the largest.
 	need := m.program.Arena
-	for f, unused := range inside {
+	for f, unused := range m.inside {
 		if frame := m.program.Functions[f].Frame; unused && frame >= 0 && m.program.Buffers[frame].Offset >= end {
 			need = min(need, m.program.Buffers[frame].Offset)
 		}
@@ -245,19 +235,19 @@ func (m *Machine) bindCode(opts *Options) error {
 	m.kernels, m.calls = kernels, calls
 	m.check = opts.Check
 	m.code = make([][][]step, len(p.Functions))
-	unused := make([]bool, len(p.Functions)) // bodies of tasks; they come behind what runs them
+	m.inside = make([]bool, len(p.Functions)) // bodies come behind what runs them
 	for f := range p.Functions {
 		m.code[f] = make([][]step, len(p.Functions[f].Streams))
 		for s := range p.Functions[f].Streams {
 			code := p.Functions[f].Streams[s].Code
 			steps := make([]step, len(code))
 			for i := range code {
-				if steps[i], err = b.step(&code[i], unused[f]); err != nil {
+				if steps[i], err = b.step(&code[i], m.inside[f]); err != nil {
 					return err
 				}
 				for _, body := range code[i].Bodies {
 					if body != bytecode.NoBody {
-						unused[body] = unused[f] || steps[i].task != nil
+						m.inside[body] = m.inside[f] || steps[i].task != nil
 					}
 				}
 				steps[i].number = m.size + i
