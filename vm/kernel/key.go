@@ -1,9 +1,10 @@
 package kernel
 
 import (
-	"github.com/npulang/npu/ir"
 	"strconv"
 	"strings"
+
+	"github.com/npulang/npu/ir"
 )
 
 // String writes all that the speed of a body depends on in one line: the operators in

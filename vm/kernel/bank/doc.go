@@ -9,7 +9,7 @@
 // run, the nanoseconds of what runs the body without a bank and of the candidate, the
 // candidate, and the body as kernel.Body's String writes it. Fields stand between tabs.
 //
-// Invariants: a bank is read whole or not at all: one damaged line makes it Damaged;
+// Invariants: a bank is read whole or not at all: one damaged line is a Fault of all;
 // entries are in the order of their keys, so that equal banks are equal bytes. What a
 // bank says is advice: whoever takes it looks whether there is such a candidate.
 package bank
