@@ -55,7 +55,7 @@ func (f *frame) staff() *staff {
 	if s := f.listed.Load(); s != nil {
 		return s
 	}
-	if s := f.m.workers.who(); s != nil && int(s.runs.Load()) < s.procs {
+	if s := f.m.workers.who(); s != nil && !s.isCrowded() {
 		return s.list(f)
 	}
 	return nil
@@ -100,16 +100,22 @@ func (m *missed) add(work int64) bool {
 	return true
 }
 
+// full reports whether a run may have no more workers of a staff.
+func (f *frame) full(s *staff) bool {
+	w := f.m.workers
+	return int(f.inside.Load()) >= s.share() || int(w.serving.Load()) >= w.most
+}
+
 // admits reports whether a run may have as many workers as are inside.
 func (f *frame) admits(s *staff) bool { return int(f.inside.Load()) <= s.share() }
 
 // enter lets a worker in that has found the run at a place of the board, unless it
 // has enough of them.
 func (f *frame) enter(s *staff, at *atomic.Pointer[frame]) bool {
-	w := f.m.workers
-	if int(f.inside.Load()) >= s.share() || int(w.serving.Load()) >= w.most {
+	if f.full(s) {
 		return false
 	}
+	w := f.m.workers
 	// Counted inside, the worker may look whether the run is still there: its caller
 	// looks the other way round.
 	f.inside.Add(1)

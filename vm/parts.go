@@ -147,8 +147,9 @@ func (j *job) claim(number uint32, parts int, h *hand) int {
 			return part
 		}
 	}
-	if j.spent.Load() != number {
-		j.spent.Store(number)
+	// One that is slow must not take back what is known of a later job.
+	if known := j.spent.Load(); int32(number-known) > 0 {
+		j.spent.CompareAndSwap(known, number)
 	}
 	return -1
 }

@@ -281,3 +281,42 @@ func TestManyRunsNeedNoWorkers(t *testing.T) {
 		t.Errorf("behind all runs: %d on the board, %d workers at work", s.runs.Load(), w.serving.Load())
 	}
 }
+
+// TestFullRunsAskNobody: work of a run that may have no more workers keeps none of the
+// others awake.
+func TestFullRunsAskNobody(t *testing.T) {
+	for _, c := range []struct {
+		most, inside, serving int
+		want                  bool
+	}{
+		{8, 0, 0, true}, {8, 2, 2, true}, {8, 3, 3, false}, // of four processors three are others'
+		{1, 0, 0, true}, {1, 1, 1, false}, {1, 0, 1, false}, // a worker may be at another run
+	} {
+		s, f := newStaff(4), &frame{m: &Machine{workers: &Workers{most: c.most}}}
+		s.list(f)
+		f.inside.Store(int32(c.inside))
+		f.m.workers.serving.Store(int32(c.serving))
+		if s.hasWork() {
+			t.Errorf("%+v: there is work before a stream is ready", c)
+		}
+		f.ready.Store(1)
+		if got := s.hasWork(); got != c.want {
+			t.Errorf("%+v: there is work for one more: %v", c, got)
+		}
+	}
+}
+
+// TestLateKnowledge: who finds out late that an earlier job has no parts left does not
+// bring them back into question for a later one.
+func TestLateKnowledge(t *testing.T) {
+	var j job
+	j.init(1)
+	st := &step{task: &kernel.Prepared{Runner: &counted{times: make([]atomic.Int32, 1)}}, parts: 1}
+	for range 3 {
+		j.begin(st, nil, nil, nil)
+		j.help(new(hand))
+	}
+	if part := j.claim(2, 1, new(hand)); part >= 0 || j.has() {
+		t.Errorf("part %d of an earlier job; the last one has parts: %v", part, j.has())
+	}
+}

@@ -26,8 +26,8 @@ type staff struct {
 	all  sync.WaitGroup
 }
 
-// boardSize is how many runs may ask for help at a time. More than there are
-// processors have nothing of it.
+// boardSize is how many runs may ask for help at a time. Where there are as many as
+// processors, none has any.
 const boardSize = 64
 
 func newStaff(procs int) *staff { return &staff{procs: procs} }
@@ -50,6 +50,10 @@ func (s *staff) dismiss() {
 	s.version.Add(1)
 }
 
+// isCrowded reports whether there is no place on the board, or no processor for
+// another run.
+func (s *staff) isCrowded() bool { return int(s.runs.Load()) >= min(s.procs, boardSize) }
+
 // list puts a run on the board, if there is room; nil if there is none.
 func (s *staff) list(f *frame) *staff {
 	s.mu.Lock()
@@ -57,7 +61,7 @@ func (s *staff) list(f *frame) *staff {
 	if on := f.listed.Load(); on != nil {
 		return on
 	}
-	if s.closed.Load() || int(s.runs.Load()) >= s.procs {
+	if s.closed.Load() || s.isCrowded() {
 		return nil
 	}
 	for i := range s.board {
@@ -146,10 +150,10 @@ func (s *staff) join(from uint32) *frame {
 	return nil
 }
 
-// hasWork reports whether a run has work that could be given away.
+// hasWork reports whether a run has work for one more worker.
 func (s *staff) hasWork() bool {
 	for i := range s.board {
-		if f := s.board[i].Load(); f != nil && f.hasWork() && f.admits(s) {
+		if f := s.board[i].Load(); f != nil && f.hasWork() && !f.full(s) {
 			return true
 		}
 	}
