@@ -52,28 +52,31 @@ func ask(b *Body, o *Options) (p *Prepared, why string) {
 	if o.Kind == Generic {
 		with.Level = isa.Portable
 	}
-	c := choice{b: b, o: &with}
+	c, wanted := choice{b: b, o: &with}, ""
 	if o.Choose != nil && o.Kind != Reference {
-		c.row, c.way = named(o.Choose(b))
+		wanted = o.Choose(b)
+		c.row, c.way = named(wanted)
 	}
 	p, why = c.ask()
 	if p == nil {
 		return nil, why
 	}
 	p.Why, p.body = why, b
-	if c.row != "" {
-		p.Chosen = p.row.Name == c.row && p.Way == c.way
-		if !p.Chosen {
-			p.Unknown = c.row + " " + c.way
-		}
+	if p.Chosen = c.row != "" && p.row.Name == c.row && p.Way == c.way; !p.Chosen {
+		p.Unknown = wanted
 	}
 	return p, ""
 }
 
-// named parts the name of a candidate.
+// named parts the name of a candidate; both are empty if no row has such a way.
 func named(candidate string) (row, way string) {
 	row, way, _ = strings.Cut(candidate, " ")
-	return row, way
+	for _, r := range table {
+		if r.Name == row && (way == "" || slices.Contains(r.ways, way)) {
+			return row, way
+		}
+	}
+	return "", ""
 }
 
 // A choice is on its way through the table.

@@ -222,6 +222,25 @@ func TestChooseUnknown(t *testing.T) {
 	}
 }
 
+// TestChooseUnknownWay asks for a way that a row which could run the body does not have:
+// the row is no better for it.
+func TestChooseUnknownWay(t *testing.T) {
+	sum, err := kernel.Bind("add", "", typesOf(t, "i64[4000] i64[4000]"), typesOf(t, "i64[4000]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := kernel.Single(sum, nil, kernel.Absent)
+	for _, o := range choices()[1:] {
+		usual := kernel.Prepare(b, &o).Candidate()
+		for _, name := range []string{"any rows=7", usual + " rows=7"} {
+			o.Choose = func(*kernel.Body) string { return name }
+			if k := kernel.Prepare(b, &o); k.Chosen || k.Unknown != name || k.Candidate() != usual {
+				t.Errorf("%q: got %s, chosen %v, unknown %q; want %s", name, k.Candidate(), k.Chosen, k.Unknown, usual)
+			}
+		}
+	}
+}
+
 func TestBodyString(t *testing.T) {
 	linear, err := kernel.Bind("linear", "", typesOf(t, "f32[2,3] f32[4,3] f32[4]"), typesOf(t, "f32[2,4]"))
 	if err != nil {
