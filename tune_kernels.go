@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -222,7 +223,7 @@ func (t *tuner) find() {
 		b := t.byText[text]
 		if b == nil {
 			b = &rivalry{body: text, list: task.Task.Candidates(&t.kernels)}
-			slices.SortStableFunc(b.list[1:], func(x, y kernel.Candidate) int { return int(min(max(x.Work-y.Work, -1), 1)) })
+			slices.SortStableFunc(b.list[1:], func(x, y kernel.Candidate) int { return cmp.Compare(x.Work, y.Work) })
 			t.byText[text] = b
 			if t.report.Bodies++; len(b.list) > 1 {
 				b.samples = make([][]float64, len(b.list))

@@ -93,7 +93,7 @@ type bankFile struct {
 }
 
 // openBank finds the file and makes sure that it may be written over: it is a bank of
-// this machine, a damaged one, or not there.
+// this machine, one that is damaged or of another version, or not there.
 func openBank(path string) (*bankFile, error) {
 	f := &bankFile{path: path, machine: bank.Host()}
 	if path == BankOff {
