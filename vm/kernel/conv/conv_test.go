@@ -130,6 +130,15 @@ func dense(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
 	return d, packed
 }
 
+// turned stands turned on every level, also where upright would be better.
+func turned(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
+	d := conv.NewDense(level, s, true)
+	d.Stand(true)
+	packed := make([]float32, d.Packed())
+	d.Pack(packed, w)
+	return d, packed
+}
+
 func inPlace(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
 	return conv.NewDense(level, s, false), w
 }
@@ -166,6 +175,8 @@ func compute(t *testing.T, level isa.Level, d kernel, s conv.Shape, parts int, x
 }
 
 func TestDense(t *testing.T) { testKernel(t, dense, 90, 5) }
+
+func TestDenseTurned(t *testing.T) { testKernel(t, turned, 40, 5) }
 
 func TestDenseInPlace(t *testing.T) { testKernel(t, inPlace, 40, 3) }
 

@@ -171,7 +171,7 @@ func (d *Dense) layPanels(places, rest int) {
 		d.room.panel = 0
 		for _, n := range []int{places, rest} {
 			if !d.bunched(n) {
-				d.room.panel = d.deep * roundUp(n, 8)
+				d.room.panel = max(d.room.panel, d.deep*roundUp(n, 8))
 			}
 		}
 		d.room.sums = roundUp(places, 8) * d.turnedLd() // whole blocks are read
