@@ -21,8 +21,9 @@ type quantizeTask struct {
 	rows, n       int
 	from          int     // the input
 	by            float32 // the largest magnitude divided by this is the scale
-	least         float32 // that it is; 0: any
-	bytes, scales int     // results, or Absent
+	held          bool    // the scale is least at least
+	least         float32
+	bytes, scales int // results, or Absent
 }
 
 func makeQuantize(b *Body, o *Options) (*Prepared, string) {
@@ -35,7 +36,8 @@ func makeQuantize(b *Body, o *Options) (*Prepared, string) {
 	scale, ok := b.operator(quantize.Args[1], "maximum")
 	divided := scale
 	if ok {
-		t.least, ok = b.number(scale.Args[1])
+		t.least, t.held = b.number(scale.Args[1])
+		ok = t.held
 		divided, _ = b.operator(scale.Args[0], "div")
 	} else if scale, ok = b.operator(quantize.Args[1], "div"); ok {
 		divided, ok = scale, last == 3
@@ -130,7 +132,7 @@ func (t *quantizeTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error 
 		}
 		line := src[i*t.n : (i+1)*t.n]
 		scale := narrow.Largest(t.level, line) / t.by
-		if t.least != 0 {
+		if t.held {
 			scale = max(scale, t.least) // of NaN and another it is NaN, as the operator's
 		}
 		if t.scales != Absent {

@@ -14,16 +14,22 @@ import (
 // quantizing writes the operators that quantize rows, and returns the bytes and the
 // scales.
 func (w *regionWriter) quantizing(x int) (bytes, scales int) {
-	by := tensor.New(tensor.F32)
-	by.SetFloat(0, 127)
-	top := w.op("max", "axis=-1 keepdims=1", w.op("abs", "", x))
-	scales = w.op("div", "", top, w.input(by))
-	if w.r.IntN(2) == 0 {
-		least := tensor.New(tensor.F32)
-		least.SetFloat(0, 0x1p-126)
-		scales = w.op("maximum", "", scales, w.input(least))
+	if scales = w.scales(x, 127); w.r.IntN(2) == 0 {
+		scales = w.op("maximum", "", scales, w.number(0x1p-126))
 	}
 	return w.op("quantize_linear", "dtype=i8", x, scales), scales
+}
+
+// scales writes the largest magnitude of each row, divided by a number.
+func (w *regionWriter) scales(x int, by float32) int {
+	return w.op("div", "", w.op("max", "axis=-1 keepdims=1", w.op("abs", "", x)), w.number(by))
+}
+
+// number adds an input of one float without axes.
+func (w *regionWriter) number(v float32) int {
+	x := tensor.New(tensor.F32)
+	x.SetFloat(0, float64(v))
+	return w.input(x)
 }
 
 // TestQuantizeRegions: rows of all lengths, with special values, become the bytes and the
@@ -53,6 +59,11 @@ func (w *regionWriter) quantized(x int, which string, o kernel.Options) {
 	for _, name := range strings.Split(which, ", ") {
 		out = append(out, map[string]int{"bytes": bytes, "scales": scales}[name])
 	}
+	w.sameQuantized(o, which, out...)
+}
+
+// sameQuantized compares results with those of the operators one by one.
+func (w *regionWriter) sameQuantized(o kernel.Options, which string, out ...int) {
 	b := w.body([]bool{false, true, true}, out...)
 	p := kernel.Prepare(b, &o)
 	if p == nil || !strings.HasPrefix(p.Name, "quantize/f32/") {
@@ -79,6 +90,16 @@ func (w *regionWriter) quantized(x int, which string, o kernel.Options) {
 	}
 }
 
+// TestQuantizeLeast: a least scale of zero holds as any other does.
+func TestQuantizeLeast(t *testing.T) {
+	for _, o := range choices()[1:] {
+		w := &regionWriter{T: t, r: rand.New(rand.NewPCG(3, 3))}
+		x := w.input(normal(w.r, 3, 8))
+		scales := w.op("maximum", "", w.scales(x, -127), w.number(0))
+		w.sameQuantized(o, "bytes, scales", w.op("quantize_linear", "dtype=i8", x, scales), scales)
+	}
+}
+
 // TestQuantizeAllocatesNothing: a steady run finds all memory where it was.
 func TestQuantizeAllocatesNothing(t *testing.T) {
 	for _, o := range choices()[1:] {
@@ -97,25 +118,29 @@ func TestQuantizeAllocatesNothing(t *testing.T) {
 // TestQuantizeRefuses: what looks alike and is not is left to others.
 func TestQuantizeRefuses(t *testing.T) {
 	o := choices()[1]
-	for name, write := range map[string]func(w *regionWriter, x int) int{
-		"the scales of another tensor": func(w *regionWriter, x int) int {
-			_, scales := w.quantizing(x)
+	for _, c := range []struct {
+		name  string
+		taken bool
+		write func(w *regionWriter, x int) int
+	}{
+		{"its own scales", true, func(w *regionWriter, x int) int {
+			return w.op("quantize_linear", "dtype=i8", x, w.scales(x, 127))
+		}},
+		{"the scales of another tensor", false, func(w *regionWriter, x int) int {
+			scales := w.scales(x, 127)
 			return w.op("quantize_linear", "dtype=i8", w.input(normal(w.r, 3, 8)), scales)
-		},
-		"bytes without a sign": func(w *regionWriter, x int) int {
-			_, scales := w.quantizing(x)
-			return w.op("quantize_linear", "dtype=u8", x, scales)
-		},
+		}},
+		{"bytes without a sign", false, func(w *regionWriter, x int) int {
+			return w.op("quantize_linear", "dtype=u8", x, w.scales(x, 127))
+		}},
 	} {
 		w := &regionWriter{T: t, r: rand.New(rand.NewPCG(1, 1))}
-		out := write(w, w.input(normal(w.r, 3, 8)))
-		w.ops = append(w.ops[:3], w.ops[4:]...)
-		w.types = append(w.types[:3], w.types[4:]...)
-		w.ops[3].First = 3
+		out := c.write(w, w.input(normal(w.r, 3, 8)))
 		consts := make([]bool, len(w.in))
 		consts[1] = true
-		if p := kernel.Prepare(w.body(consts, out-1), &o); p != nil && strings.HasPrefix(p.Name, "quantize/f32/") {
-			t.Errorf("%s: taken", name)
+		p := kernel.Prepare(w.body(consts, out), &o)
+		if taken := p != nil && strings.HasPrefix(p.Name, "quantize/f32/"); taken != c.taken {
+			t.Errorf("%s: taken: %v", c.name, taken)
 		}
 	}
 }
