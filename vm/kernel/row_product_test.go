@@ -282,6 +282,37 @@ func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
 	return 1
 }
 
+// TestProductsOfUnsigned: bytes without a sign by bytes with one, all over their ranges,
+// rows in one piece, turned and in columns.
+func TestProductsOfUnsigned(t *testing.T) {
+	for _, o := range choices()[1:] {
+		for seed := range uint64(60) {
+			w := &regionWriter{T: t, r: rand.New(rand.NewPCG(seed, 8)), dtype: tensor.I8, sums: tensor.I32}
+			m, k, n := w.size(), w.size(), w.size()
+			if seed%3 == 0 {
+				n = 1
+			}
+			left := w.input(w.unsigned(m, k))
+			if seed%4 == 0 {
+				left = w.permuted(w.input(w.unsigned(k, m)), 1, 0)
+			}
+			v := w.multiply("matmul", left, w.input(w.normal(k, n)))
+			if w.compareProduct([]int{v}, o) == 0 {
+				t.Fatalf("seed %d: no kernel", seed)
+			}
+		}
+	}
+}
+
+// unsigned makes bytes without a sign.
+func (w *regionWriter) unsigned(shape ...int) *tensor.T {
+	x := tensor.New(tensor.U8, shape...)
+	for i := range x.Data {
+		x.Data[i] = byte(w.r.Uint32())
+	}
+	return x
+}
+
 // TestProductInPlace: the result may lie where the residual lies, which only the
 // tail reads, and nowhere else.
 func TestProductInPlace(t *testing.T) {
