@@ -6,6 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/npulang/npu/vm/kernel/asm/gen"
 )
 
 // turns writes the functions that transpose one to eight rows.
@@ -22,10 +24,9 @@ func turn(c *Context, rows int) {
 	c.SignatureExpr("func(dst, src *float32, line, row, blocks int)")
 	c.Doc(fmt.Sprintf("%s writes rows of src, row bytes apart, as lines of %d floats, line bytes", name, rows),
 		"apart: blocks times eight of them.")
-	dst, src := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("src"), c.GP64())
-	line, row := c.Load(c.Param("line"), c.GP64()), c.Load(c.Param("row"), c.GP64())
-	n := c.Load(c.Param("blocks"), c.GP64())
-	from, to := eight(c, src, row), eight(c, dst, line)
+	arg := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, src, line, row, n := arg("dst"), arg("src"), arg("line"), arg("row"), arg("blocks")
+	from, to := gen.Eight(c, src, row), gen.Eight(c, dst, line)
 	c.Label("block")
 	c.DECQ(n)
 	c.JLT(LabelRef("done"))
@@ -36,32 +37,32 @@ func turn(c *Context, rows int) {
 			continue
 		}
 		r[i] = c.YMM()
-		c.PREFETCHT0(from.at(i).Offset(turnAhead))
-		c.VMOVUPS(from.at(i), r[i])
+		c.PREFETCHT0(from.At(i).Offset(turnAhead))
+		c.VMOVUPS(from.At(i), r[i])
 	}
 	if rows <= 4 {
-		for i, x := range quarters(c, [4]reg.VecVirtual(r[:4])) {
-			storeSome(c, x.AsX(), rows, to.at(i))
+		for i, x := range gen.Quarters(c, [4]reg.VecVirtual(r[:4])) {
+			storeSome(c, x.AsX(), rows, to.At(i))
 			upper := c.XMM()
 			c.VEXTRACTF128(U8(1), x, upper)
-			storeSome(c, upper, rows, to.at(i+4))
+			storeSome(c, upper, rows, to.At(i+4))
 		}
 	} else {
-		for i, x := range transposed(c, r) {
+		for i, x := range gen.Transposed(c, r) {
 			if rows == 8 {
-				c.VMOVUPS(x, to.at(i))
+				c.VMOVUPS(x, to.At(i))
 				continue
 			}
-			c.VMOVUPS(x.AsX(), to.at(i))
+			c.VMOVUPS(x.AsX(), to.At(i))
 			upper := c.XMM()
 			c.VEXTRACTF128(U8(1), x, upper)
-			storeSome(c, upper, rows-4, to.at(i).Offset(16))
+			storeSome(c, upper, rows-4, to.At(i).Offset(16))
 		}
 	}
-	c.ADDQ(Imm(32), from.p)
-	c.LEAQ(Mem{Base: to.p, Index: line, Scale: 8}, to.p)
-	from.far(c)
-	to.far(c)
+	c.ADDQ(Imm(32), from.P)
+	c.LEAQ(Mem{Base: to.P, Index: line, Scale: 8}, to.P)
+	from.Far(c)
+	to.Far(c)
 	c.JMP(LabelRef("block"))
 	c.Label("done")
 	c.VZEROUPPER()
@@ -83,55 +84,6 @@ func storeSome(c *Context, x reg.Register, n int, m Mem) {
 	}
 }
 
-// quarters transposes four rows of eight within halves: column i is in the lower half
-// of the result's register i, and column i+4 in the upper one.
-func quarters(c *Context, r [4]reg.VecVirtual) (q [4]reg.VecVirtual) {
-	var p [4]reg.VecVirtual
-	for i := 0; i < 4; i += 2 {
-		p[i], p[i+1] = c.YMM(), c.YMM()
-		c.VUNPCKLPS(r[i+1], r[i], p[i])
-		c.VUNPCKHPS(r[i+1], r[i], p[i+1])
-	}
-	for j := range 2 {
-		q[2*j], q[2*j+1] = c.YMM(), c.YMM()
-		c.VSHUFPS(U8(0x44), p[2+j], p[j], q[2*j])
-		c.VSHUFPS(U8(0xee), p[2+j], p[j], q[2*j+1])
-	}
-	return q
-}
-
 // turnAhead is how many bytes of a row are asked for before they are used: eight
 // rows are more streams than some processors follow by themselves.
 const turnAhead = 512
-
-// strided reaches eight places by two pointers.
-type strided struct{ p, p4, by, by3 reg.Register }
-
-func eight(c *Context, p, by reg.Register) strided {
-	s := strided{p: p, p4: c.GP64(), by: by, by3: c.GP64()}
-	c.LEAQ(Mem{Base: by, Index: by, Scale: 2}, s.by3)
-	s.far(c)
-	return s
-}
-
-// far sets the second pointer from the first.
-func (s strided) far(c *Context) { c.LEAQ(Mem{Base: s.p, Index: s.by, Scale: 4}, s.p4) }
-
-func (s strided) at(i int) Mem {
-	base := s.p
-	if i >= 4 {
-		base, i = s.p4, i-4
-	}
-	return [...]Mem{{Base: base}, {Base: base, Index: s.by, Scale: 1}, {Base: base, Index: s.by, Scale: 2}, {Base: base, Index: s.by3, Scale: 1}}[i]
-}
-
-// transposed is the usual three rounds: pairs of floats, pairs of pairs, halves.
-func transposed(c *Context, r [8]reg.VecVirtual) (t [8]reg.VecVirtual) {
-	a, b := quarters(c, [4]reg.VecVirtual(r[:4])), quarters(c, [4]reg.VecVirtual(r[4:]))
-	for i := range 4 {
-		t[i], t[i+4] = c.YMM(), c.YMM()
-		c.VPERM2F128(U8(0x20), b[i], a[i], t[i])
-		c.VPERM2F128(U8(0x31), b[i], a[i], t[i+4])
-	}
-	return t
-}

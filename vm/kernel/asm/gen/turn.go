@@ -29,26 +29,31 @@ func (s Strided) At(i int) Mem {
 	return [...]Mem{{Base: base}, {Base: base, Index: s.By, Scale: 1}, {Base: base, Index: s.By, Scale: 2}, {Base: base, Index: s.By3, Scale: 1}}[i]
 }
 
-// Transposed turns eight registers of eight floats in the usual three rounds: pairs of
-// floats, pairs of pairs, halves.
-func Transposed(c *build.Context, r [8]reg.VecVirtual) [8]reg.VecVirtual {
-	var p, q [8]reg.VecVirtual
-	for i := 0; i < 8; i += 2 {
+// Quarters turns four registers of eight floats within halves: column i is in the lower
+// half of the result's register i, and column i+4 in the upper one.
+func Quarters(c *build.Context, r [4]reg.VecVirtual) (q [4]reg.VecVirtual) {
+	var p [4]reg.VecVirtual
+	for i := 0; i < 4; i += 2 {
 		p[i], p[i+1] = c.YMM(), c.YMM()
 		c.VUNPCKLPS(r[i+1], r[i], p[i])
 		c.VUNPCKHPS(r[i+1], r[i], p[i+1])
 	}
-	for i := 0; i < 8; i += 4 {
-		for j := range 2 {
-			q[i+2*j], q[i+2*j+1] = c.YMM(), c.YMM()
-			c.VSHUFPS(U8(0x44), p[i+2+j], p[i+j], q[i+2*j])
-			c.VSHUFPS(U8(0xee), p[i+2+j], p[i+j], q[i+2*j+1])
-		}
+	for j := range 2 {
+		q[2*j], q[2*j+1] = c.YMM(), c.YMM()
+		c.VSHUFPS(U8(0x44), p[2+j], p[j], q[2*j])
+		c.VSHUFPS(U8(0xee), p[2+j], p[j], q[2*j+1])
 	}
+	return q
+}
+
+// Transposed turns eight registers of eight floats in the usual three rounds: pairs of
+// floats, pairs of pairs, halves.
+func Transposed(c *build.Context, r [8]reg.VecVirtual) (t [8]reg.VecVirtual) {
+	a, b := Quarters(c, [4]reg.VecVirtual(r[:4])), Quarters(c, [4]reg.VecVirtual(r[4:]))
 	for i := range 4 {
-		p[i], p[i+4] = c.YMM(), c.YMM()
-		c.VPERM2F128(U8(0x20), q[i+4], q[i], p[i])
-		c.VPERM2F128(U8(0x31), q[i+4], q[i], p[i+4])
+		t[i], t[i+4] = c.YMM(), c.YMM()
+		c.VPERM2F128(U8(0x20), b[i], a[i], t[i])
+		c.VPERM2F128(U8(0x31), b[i], a[i], t[i+4])
 	}
-	return p
+	return t
 }
