@@ -10,9 +10,10 @@
 //
 // A bias is added by the kernels before their only store. A tile is 6 rows by one
 // panel (AVX2, NEON), 12 by one (AVX-512), or fewer rows by more panels, so that a
-// product of one row streams B at the memory's rate. A is read in place, by any
-// distances of rows and columns, and copied only where its rows would be in each
-// other's way. B may be rows of a matrix in place too.
+// product of one row streams B at the memory's rate. A may have any distances of rows
+// and columns: it is read in place where it has few or short rows, and else copied once
+// for all columns, to the order in which tiles read it. B may be rows of a matrix in
+// place too.
 //
 // Numbers: an element of C is the sum of its products in ascending order of k,
 // beginning with zero (or with C, where a block adds), each added by one fused

@@ -47,6 +47,7 @@ func Columns(b Matrix, k, n int) (q []int8, scales []float32) {
 // Unsigned makes bytes without a sign of ones with a sign, by adding 128: so does
 // the zero point. dst has as many as src.
 func Unsigned(dst []uint8, src []int8) {
+	dst = dst[:len(src)]
 	n := len(src) &^ 7
 	for i := 0; i < n; i += 8 {
 		eight := *(*uint64)(unsafe.Pointer(&src[i]))
