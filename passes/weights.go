@@ -25,7 +25,8 @@ import (
 //
 // Left in the runs are: what would be more than twice as large as what it is made
 // of (a mask that is spread out); what moves no data; what would take too long for
-// the evaluation; what belongs to a named fusion.
+// the evaluation; what belongs to a named fusion; an operator one of whose further
+// results is left.
 func makeWeights(f *ir.Func, t *Trace) {
 	if f != t.top {
 		return // weights stand outside of regions
@@ -55,12 +56,13 @@ type weightMaker struct {
 	first  map[*ir.Value]string // of static values: the first weight that they are made of
 	needed map[*ir.Value]bool   // what the runs read
 	made   map[*ir.Value]string // what becomes a weight, with its name
+	held   map[*ir.Value]bool   // operators of several results, one of which stays in the runs
 	taken  map[string]int       // by name: how many values have it
 }
 
 // newWeightMaker finds the static values of a function.
 func newWeightMaker(f *ir.Func, t *Trace) *weightMaker {
-	m := &weightMaker{f: f, t: t, static: map[*ir.Value]bool{}, first: map[*ir.Value]string{}, needed: map[*ir.Value]bool{}, made: map[*ir.Value]string{}, taken: map[string]int{}}
+	m := &weightMaker{f: f, t: t, static: map[*ir.Value]bool{}, first: map[*ir.Value]string{}, needed: map[*ir.Value]bool{}, made: map[*ir.Value]string{}, held: map[*ir.Value]bool{}, taken: map[string]int{}}
 	for _, v := range f.Body {
 		if leaf(v) || m.computable(v) {
 			m.add(v)
@@ -116,6 +118,9 @@ func (m *weightMaker) choose() {
 		if m.static[v] && (!m.needed[v] || m.make(v)) {
 			continue
 		}
+		if projection(v) {
+			m.held[v.Args[0]] = true
+		}
 		for _, a := range v.Args {
 			if a != nil {
 				m.needed[a] = true
@@ -126,7 +131,7 @@ func (m *weightMaker) choose() {
 
 // make decides whether a static value that the runs read becomes a weight.
 func (m *weightMaker) make(v *ir.Value) bool {
-	if leaf(v) || m.first[v] == "" || m.view(v) {
+	if leaf(v) || m.first[v] == "" || m.held[v] || m.view(v) {
 		return false
 	}
 	parts := m.parts(v)
