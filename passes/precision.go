@@ -32,7 +32,7 @@ type Product struct {
 	// is made of, else by its own name.
 	Key      string
 	From, To tensor.DType // of the operands: as written, as computed
-	Asked    tensor.DType // None: nothing was asked for
+	Asked    tensor.DType // Invalid: nothing was asked for
 	Why      string       // what is done, or why it stays as it is written
 	Followed bool         // it is computed as asked
 	Annot    bool         // asked by an annotation
@@ -177,7 +177,11 @@ func (l *lowering) lower(v *ir.Value, p *Product) *ir.Value {
 		p.Followed, p.Why = true, "as written"
 		return nil
 	}
-	if p.Why = l.refusal(v, p); p.Why != "" || !l.t.lower(v, p.Asked) {
+	if p.Why = l.refusal(v, p); p.Why != "" {
+		return nil
+	}
+	if !l.t.lower(v, p.Asked) {
+		p.Why = "the rewrite precision is switched off, or the fuel is spent"
 		return nil
 	}
 	at, make := len(l.f.Body), (*lowering).shorter
