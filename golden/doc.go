@@ -32,10 +32,11 @@
 // strict=true, weights-prefix=P, rename=OLD=NEW, random-weights=false,
 // random-inputs=false; and the optimiser as the flags of the command line do:
 // fusion=all_safe,-NAME, passes=A,B, after=PASS, fuel=N, fast-math=true,
-// device=NAME, save-memory=true; and the planner: mapping=NAME, streams=N,
-// stream-strategy=NAME, memory=MODE, align=N, keep=VALUE, plan-effort=N,
-// max=NAME=N. An input that no option gives and that has no default is random, from
-// the seed. With failing=true the run, or a test block, fails and is meant to.
+// device=NAME, save-memory=true, precision=NAME, and scale=NAME MIN MAX, a line of a
+// file of scales; and the planner: mapping=NAME, streams=N, stream-strategy=NAME,
+// memory=MODE, align=N, keep=VALUE, plan-effort=N, max=NAME=N. An input that no option
+// gives and that has no default is random, from the seed. With failing=true the run, or
+// a test block, fails and is meant to.
 //
 // # What a file proves
 //

@@ -40,7 +40,8 @@
 // argument's name; its operators see nothing else of the outside. The types
 // after the colon may be left out by hand, but for param and const. Locations
 // are printed on request, @LINE:COLUMN, with the file where it is not the one
-// named after the function's name: func @f in "mlp.npu" (...).
+// named after the function's name: func @f in "mlp.npu" (...). Behind the body,
+// weights { ... yield %w.t } makes weights of the graph of others; see Func.Weights.
 //
 // # Invariants
 //

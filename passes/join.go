@@ -16,9 +16,9 @@ import (
 //	                                       %v = slice %0 {starts=[128], ends=[192], axes=[1]}
 //
 // Each column of a product is computed alone, so that not a bit differs. The
-// right sides are constants, and so are the biases, which are joined alike: what
-// it takes to join weights that are bound later would be done in each run, so
-// those are left to the fusion QKV, which reads the input once and joins nothing.
+// right sides are constants, and so are the biases, which are joined alike. Weights
+// that are bound later are left to the fusion QKV, which reads the input once, joins
+// nothing, and needs no slices.
 //
 // The slices cost a copy. It is worth that only where the products are moved
 // anyway (heads that are split), or read by another product, and not where the

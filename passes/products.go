@@ -25,10 +25,10 @@ import (
 // was.
 //
 // A batch norm behind a convolution scales and shifts each channel, which filters
-// and biases can do beforehand, if all of them are constants. (Of weights that
-// are bound when the program is loaded it would be more work in each run, so
-// there a fusion has the norm ride behind the convolution.) The filters are
-// rounded once more and the sums once less, within the tolerance of the rule.
+// and biases can do beforehand, if all of them are constants. The filters are
+// rounded once more and the sums once less, within the tolerance of the rule. (That
+// depends on the numbers; those of weights are not known here, so there a fusion has
+// the norm ride behind the convolution.)
 
 var productRules = sync.OnceValue(func() []*rewrite.Rule {
 	return []*rewrite.Rule{
