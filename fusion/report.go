@@ -46,7 +46,7 @@ var Reasons = []Reason{
 	{"no-path", "the device cannot hand the values from one unit to the other without memory"},
 	{"dtype", "the device's cube does not compute with this dtype"},
 	{"layout", "the shapes do not walk together: neither broadcast nor reduced along the last axis"},
-	{"dearer", "the fused region would do more work than it saves"},
+	{"dearer", "the fused region would do more work, or read more bytes, than it saves"},
 }
 
 // keepRefusals is how many refusals of one rule and code are kept.
