@@ -1350,7 +1350,7 @@ func Descending(v bool) Attr { return Attr{"descending", ir.BoolLit(v)} }
 // Dilation sets the attribute dilation: the distance of two elements of the window, one number or one for each axis.
 func Dilation(v ...int) Attr { return Attr{"dilation", intsLit(v)} }
 
-// WithDType sets the attribute dtype: the dtype of the result, i8 or u8; absent: that of zero, else u8.
+// WithDType sets the attribute dtype: the result's dtype.
 func WithDType(v DType) Attr { return Attr{"dtype", ir.DTypeLit(v)} }
 
 // End sets the attribute end: the last axis to join.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"go/token"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -138,7 +140,7 @@ func results(op *ir.Op) (goType, unpack string) {
 // attributes writes a function for each optional attribute: Axis(-1).
 func attributes(b *bytes.Buffer) {
 	kinds := map[string][]ir.AttrKind{}
-	docs := map[string]string{}
+	docs := map[string]map[string]int{} // of an attribute: how many operators say so
 	var names []string
 	for _, op := range ir.Ops() {
 		for _, a := range op.Attrs {
@@ -147,24 +149,31 @@ func attributes(b *bytes.Buffer) {
 			}
 			if !slices.Contains(names, a.Name) {
 				names = append(names, a.Name)
+				docs[a.Name] = map[string]int{}
 			}
 			if !slices.Contains(kinds[a.Name], a.Kind) {
 				kinds[a.Name] = append(kinds[a.Name], a.Kind)
 			}
-			if docs[a.Name] == "" {
-				docs[a.Name] = a.Doc
-			}
+			docs[a.Name][a.Doc]++
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		doc := docs[name]
+		doc := commonDoc(docs[name])
 		if doc != "" {
 			doc = ": " + doc
 		}
 		fmt.Fprintf(b, "// %s sets the attribute %s%s.\n", attrName(name), name, doc)
 		writeAttribute(b, name, kinds[name])
 	}
+}
+
+// commonDoc is what most operators say of an attribute, and the shortest of those, which
+// is the least about one of them.
+func commonDoc(docs map[string]int) string {
+	return slices.MinFunc(slices.Collect(maps.Keys(docs)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(docs[b], docs[a]), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 }
 
 // writeAttribute makes one function serve the kinds that the name has among
