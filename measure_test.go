@@ -38,7 +38,7 @@ func TestBench(t *testing.T) {
 	if !slices.IsSorted(ordered) || r.MinMs <= 0 || r.Runs != 7 || r.Threads != 1 || r.Precision != "f32" || r.AllocsPerRun != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r.PeakGFlops <= 0 || r.GFlops <= 0 || r.PeakShare != r.GFlops/r.PeakGFlops || r.RSSBytes <= 0 || r.PeakRSSBytes < r.RSSBytes || r.WeightBytes != 4*(16*16+16) {
+	if r.PeakGFlops <= 0 || r.GFlops <= 0 || r.PeakShare != r.GFlops/r.PeakGFlops || r.OwnPeakGFlops != r.PeakGFlops || r.OwnPeakShare != r.PeakShare || r.RSSBytes <= 0 || r.PeakRSSBytes < r.RSSBytes || r.WeightBytes != 4*(16*16+16) {
 		t.Errorf("%+v", r)
 	}
 	if y := r.Outputs["y"]; y == nil || !slices.Equal(y.Shape, []int{8, 16}) {
