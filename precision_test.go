@@ -248,9 +248,9 @@ func TestScalesText(t *testing.T) {
 		_, err := npu.ParseScales("scales", text)
 		fails(t, err, want)
 	}
-	odd := npu.Scales{`a "b" #`: {Min: -1, Max: 1}, "": {Max: 2}, "x.y": {}}
+	odd := npu.Scales{`a "b" #`: {Min: -1, Max: 1}, "": {Max: 2}, "x.y": {}, "line\nw 0 1": {Max: 3}, "no\u00a0break": {Max: 4}}
 	again, err := npu.ParseScales("scales", odd.String())
-	if err != nil || len(again) != 3 || again[`a "b" #`] != odd[`a "b" #`] || again[""] != odd[""] {
+	if err != nil || !maps.Equal(again, odd) {
 		t.Errorf("%v is read as %v, %v", odd, again, err)
 	}
 	byHand, err := npu.ParseScales("scales", "w\t-1\t1\n  v 0 0x1p4 # as seen\r\n\"a\"\t0 1# so\n")
@@ -358,5 +358,9 @@ func TestMadeWeightsFail(t *testing.T) {
 	big := npu.Arrays{"w": npu.NewTensor(npu.F32, 1<<18)}
 	_, err = npu.Compile(npu.Script("s.npu", "param w: f32[262144]\ngraph main(x: f32[1]) -> f32[] { return sum(x) + sum(exp(w) + w) }"),
 		npu.Options{Weights: big, MaxMemory: 1 << 19})
+	fails(t, err, "s.npu:2:", "[limit]")
+	// A view takes no memory, and so gives none back.
+	_, err = npu.Compile(npu.Script("s.npu", "param w: f32[262144]\ngraph main(x: f32[1]) -> f32[] { return sum(x) + sum(exp(softmax(reshape(w, [512, 512])))) }"),
+		npu.Options{Weights: big, MaxMemory: 3 << 19})
 	fails(t, err, "s.npu:2:", "[limit]")
 }

@@ -45,10 +45,12 @@ func (s Scales) String() string {
 	})
 }
 
-// scaleName is a name as a file of scales has it: in quotes where it has blanks.
+// scaleName is a name as a file of scales has it: in quotes where it has blanks, or
+// what would not be read back as it is.
 func scaleName(name string) string {
-	if name == "" || strings.ContainsAny(name, " \t\"#\\") {
-		return strconv.Quote(name)
+	quoted := strconv.Quote(name)
+	if name == "" || strings.ContainsAny(name, " #") || quoted != `"`+name+`"` {
+		return quoted
 	}
 	return name
 }

@@ -118,7 +118,7 @@ func (p *Program) computeGroups(groups [][]*ir.Value, threads int) (map[string]*
 	for range min(threads, len(groups)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
-				m := newWeightMaking(p, budget, groups[i])
+				m := newWeightMaking(p, budget, groups[i], results)
 				if errs[i] = m.run(groups[i]); errs[i] != nil {
 					next.Store(int64(len(groups)))
 					return
@@ -142,24 +142,27 @@ func (p *Program) computeGroups(groups [][]*ir.Value, threads int) (map[string]*
 	return made, nil
 }
 
-// A weightMaking computes one group of values.
+// A weightMaking computes one group of values. Unlike ir.Interp it copies no views, and
+// lets go of the memory of sources.
 type weightMaking struct {
 	p       *Program
 	budget  *ir.Budget
 	values  map[*ir.Value]*Tensor
 	further map[*ir.Value][]*Tensor // of values with several results: all of them
+	views   map[*ir.Value]bool      // values in the memory of others
 	left    map[*ir.Value]int       // readers that a value still has in the group
 }
 
-func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value) *weightMaking {
-	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, left: map[*ir.Value]int{}}
+// newWeightMaking begins a group; results are those of all groups, by name.
+func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value, results map[string]*ir.Value) *weightMaking {
+	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}}
 	for _, v := range group {
 		for _, a := range v.Args {
 			m.left[a]++
 		}
-	}
-	for _, v := range p.fn.Weights.Results {
-		m.left[v]++
+		if results[v.Name] == v {
+			m.left[v]++
+		}
 	}
 	return m
 }
@@ -200,6 +203,7 @@ func (m *weightMaking) value(v *ir.Value) (err error) {
 		return nil
 	case v.Op.Flags&ir.View != 0 && v.Op.Class == ir.Move:
 		m.values[v] = &Tensor{DType: v.Type.DType, Shape: v.Type.Ints(), Data: m.values[v.Args[0]].Data}
+		m.views[v] = true
 		return nil
 	}
 	c := v.Call()
@@ -245,7 +249,9 @@ func (m *weightMaking) done(v *ir.Value, out []*Tensor) error {
 		case ir.Const:
 			continue
 		}
-		m.budget.Give(int64(len(m.values[a].Data)))
+		if !m.views[a] {
+			m.budget.Give(int64(len(m.values[a].Data)))
+		}
 		delete(m.values, a)
 		delete(m.further, a)
 	}
