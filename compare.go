@@ -45,14 +45,16 @@ type ValueDifference struct {
 // Programs at different precisions run on the machine alone, and their results are
 // measured: see Comparison.Errors.
 func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
-	if precisionsDiffer(&a.Options, &b.Options) {
-		return comparePrecisions([2]Side{a, b}, opts)
+	run := runSide
+	measured := precisionsDiffer(&a.Options, &b.Options)
+	if measured {
+		run = runMachine
 	}
 	var sides [2]*compared
 	for i, s := range []Side{a, b} {
 		o := opts
 		o.Options = s.Options
-		side, err := runSide(s.Source, o)
+		side, err := run(s.Source, o)
 		if err != nil {
 			return nil, err
 		}
@@ -61,12 +63,20 @@ func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
 	if err := sides[0].sameInputs(sides[1]); err != nil {
 		return nil, err
 	}
+	switch differ := precisionsDiffer(&sides[0].opts, &sides[1].opts); {
+	case differ: // compiled files have precisions of their own
+		return comparePrecisions(sides, opts.Tolerance)
+	case measured:
+		return nil, Diagnostics{{Code: "wrong-arguments", Message: "both programs have their products at precision " + string(sides[0].opts.Precision) + ", since a compiled file keeps its own",
+			Helps: []string{"compare it with its source, or with a file that was built without precision"}}}
+	}
 	within := max(sides[0].within, sides[1].within, opts.Tolerance)
 	return sides[0].against(sides[1], within)
 }
 
 // A compared is what one side computed.
 type compared struct {
+	opts    Options // with the precision of a compiled file
 	fn      *ir.Func
 	within  float64
 	order   []*seen            // values with a name
@@ -92,7 +102,7 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compared{fn: o.fn, within: o.within, byName: map[string][]*seen{}}
+	c := &compared{opts: t.c.opts, fn: o.fn, within: o.within, byName: map[string][]*seen{}}
 	if c.results, err = t.run(o); err != nil {
 		return nil, excerpt(t.base.script, err)
 	}

@@ -17,38 +17,27 @@ type ResultError struct {
 	Cosine float64
 }
 
-// precisionRanks order precisions by the length of operands.
-var precisionRanks = map[Precision]int{PrecisionBF16: 1, PrecisionF16: 1, PrecisionInt8: 2}
+// precisionRanks order precisions by the length of operands; f64 is longer than f32.
+var precisionRanks = map[Precision]int{PrecisionF32: 1, PrecisionBF16: 2, PrecisionF16: 2, PrecisionInt8: 3}
 
 // precisionsDiffer reports whether two sides compute products in different dtypes.
 func precisionsDiffer(a, b *Options) bool {
-	return cmp.Or(a.Precision, PrecisionF32) != cmp.Or(b.Precision, PrecisionF32) || (a.Scales == nil) != (b.Scales == nil)
+	return a.Precision != b.Precision || (a.Scales == nil) != (b.Scales == nil)
 }
 
-// comparePrecisions runs both sides on the machine, with fast kernels where the options
-// name none, and holds the results of the one with shorter operands against the other's.
-func comparePrecisions(sides [2]Side, opts TrialOptions) (*Comparison, error) {
-	if precisionRanks[sides[0].Options.Precision] > precisionRanks[sides[1].Options.Precision] {
+// comparePrecisions holds the results of the side with shorter operands against the
+// other's.
+func comparePrecisions(sides [2]*compared, limit float64) (*Comparison, error) {
+	if precisionRanks[sides[0].opts.Precision] > precisionRanks[sides[1].opts.Precision] {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
-	var ran [2]*compared
-	for i, s := range sides {
-		o := opts
-		o.Options = s.Options
-		o.Kernels = cmp.Or(o.Kernels, KernelsFast)
-		var err error
-		if ran[i], err = runMachine(s.Source, o); err != nil {
-			return nil, err
-		}
-	}
-	if err := ran[0].sameInputs(ran[1]); err != nil {
-		return nil, err
-	}
-	return ran[0].errorsOf(ran[1], opts.Tolerance)
+	return sides[0].errorsOf(sides[1], limit)
 }
 
-// runMachine runs one side on the machine alone.
+// runMachine runs one side on the machine alone, with fast kernels where the options
+// name none.
 func runMachine(src Source, opts TrialOptions) (*compared, error) {
+	opts.Kernels = cmp.Or(opts.Kernels, KernelsFast)
 	t, err := newTrial(src, opts)
 	if err != nil {
 		return nil, err
@@ -58,7 +47,7 @@ func runMachine(src Source, opts TrialOptions) (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compared{fn: o.fn}
+	c := &compared{opts: t.c.opts, fn: o.fn}
 	if c.results, err = t.run(o); err != nil {
 		return nil, excerpt(t.base.script, err)
 	}

@@ -2,6 +2,8 @@ package npu
 
 import (
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -57,5 +59,40 @@ func TestComparePrecisions(t *testing.T) {
 	c, err := Compare(side(PrecisionBF16), side(PrecisionInt8), TrialOptions{Tolerance: 1e-9})
 	if err != nil || c.Differs == nil || c.Differs.Name != "y" {
 		t.Errorf("%+v, %v", c, err)
+	}
+	double := Script("d.npu", "param w: f64[40, 6]\ngraph main(x: f64[5, 40]) -> (y: f64[5, 6]) { return x @ w }")
+	c, err = Compare(Side{double, Options{Precision: PrecisionF32}}, Side{double, Options{}}, TrialOptions{})
+	if err != nil || len(c.Errors) != 1 || !(c.Errors[0].Max > 0) || c.Errors[0].Relative > 1e-6 {
+		t.Errorf("f32 of f64: %+v, %v", c, err)
+	}
+}
+
+// TestCompareCompiled: a compiled file is compared at the precision that it was built
+// with, whether that is asked for or not.
+func TestCompareCompiled(t *testing.T) {
+	script := Script("s.npu", "param w: f32[40, 6]\ngraph main(x: f32[5, 40]) -> (y: f32[5, 6]) { return x @ w }")
+	p, err := Compile(script, Options{RandomWeights: true, Precision: PrecisionInt8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	path := filepath.Join(t.TempDir(), "s.npuc")
+	if err := p.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	written, file := Side{script, Options{RandomWeights: true}}, Side{File(path), Options{}}
+	for _, sides := range [][2]Side{{written, file}, {file, written}} {
+		c, err := Compare(sides[0], sides[1], TrialOptions{})
+		if err != nil || len(c.Errors) != 1 || !(c.Errors[0].Max > 0) || c.Errors[0].Relative > 0.02 {
+			t.Errorf("%+v, %v", c, err)
+		}
+	}
+	asked := Side{File(path), Options{Precision: PrecisionInt8}}
+	_, err = Compare(asked, file, TrialOptions{})
+	if err == nil || !strings.Contains(err.Error(), "both programs have their products at precision int8") {
+		t.Errorf("the file and itself: %v", err)
+	}
+	if c, err := Compare(asked, asked, TrialOptions{}); err != nil || c.Errors != nil || c.Differs != nil {
+		t.Errorf("the file and itself at one precision: %+v, %v", c, err)
 	}
 }

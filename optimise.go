@@ -115,7 +115,7 @@ func (c *compilation) passOptions() (passes.Options, *fusion.Fuser, error) {
 	return passes.Options{
 		Level: level, Passes: c.opts.Passes, Until: c.opts.After, Fuel: c.opts.Fuel,
 		Verify: c.opts.Verify, MaxBytes: c.opts.MaxMemory, FastMath: c.opts.FastMath,
-		Rules: rules, Fuse: fuser.Fuse, Precision: c.opts.precision(),
+		Rules: rules, Fuse: fuser.Fuse, Precision: c.precision(),
 		Enabled: func(rule string) bool { on, set := c.opts.Switches[rule]; return on || !set },
 	}, fuser, nil
 }

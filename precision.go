@@ -52,13 +52,17 @@ func (o *Options) CheckPrecision() error {
 	return nil
 }
 
-// precision is what the passes go by.
-func (o *Options) precision() passes.Precision {
-	p := passes.Precision{To: precisionDTypes[o.Precision], Measure: o.measure}
-	if o.Scales != nil {
+// precision is what the passes go by. Products of a compiled file are what they are:
+// those that it has in f32 were to stay so.
+func (c *compilation) precision() passes.Precision {
+	if c.text != nil && c.text.file != nil {
+		return passes.Precision{}
+	}
+	p := passes.Precision{To: precisionDTypes[c.opts.Precision], Measure: c.opts.measure}
+	if c.opts.Scales != nil {
 		p.Scales = map[string]float64{}
 	}
-	for name, r := range o.Scales {
+	for name, r := range c.opts.Scales {
 		p.Scales[name] = r.Most()
 	}
 	return p

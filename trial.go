@@ -132,7 +132,7 @@ func (t *trial) expected() ([]*Tensor, error) {
 // computed in other dtypes.
 func (t *trial) written() (*ir.Func, error) {
 	f, _ := t.graph.Func.Clone()
-	_, err := passes.Run(f, passes.Options{Passes: []string{"precision"}, Precision: t.c.opts.precision()})
+	_, err := passes.Run(f, passes.Options{Passes: []string{"precision"}, Precision: t.c.precision()})
 	return f, err
 }
 
