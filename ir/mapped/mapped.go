@@ -17,7 +17,8 @@ type File struct {
 	Data []byte // begins at a multiple of 64 bytes
 
 	mu      sync.Mutex
-	mapping mmap.MMap // nil: the file was read
+	mapping mmap.MMap                // nil: the file was read
+	small   struct{ first, end int } // what lies between parts that were released
 }
 
 // Open maps or reads a file. Folders are refused.
@@ -62,9 +63,24 @@ func (f *File) Release(part []byte) bool {
 	page := os.Getpagesize()
 	first, end := (at+page-1)/page*page, (at+len(part))/page*page
 	if first < end {
+		f.divide(first, end)
 		forget(f.mapping[first:end])
 	}
 	return true
+}
+
+// divide has the mapping, from the first part that is released to the last, come
+// back in small pages: what is read in between, such as a bias between two matrices,
+// would else bring a large one with most of a neighbour in it.
+func (f *File) divide(first, end int) {
+	s := &f.small
+	if s.end > s.first {
+		first, end = min(first, s.first), max(end, s.end)
+	}
+	if first != s.first || end != s.end {
+		s.first, s.end = first, end
+		inSmallPages(f.mapping[first:end])
+	}
 }
 
 // offset is where a part begins in the whole; -1: it is no part of it.
