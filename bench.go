@@ -3,9 +3,11 @@ package npu
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,6 +43,8 @@ type BenchOptions struct {
 // interval that holds the true median with 95 % confidence, as the order of the
 // samples gives it, is within 1 % of the median to both sides.
 type BenchReport struct {
+	Dims map[string]int64 `json:"dims"` // the sizes of symbolic dimensions
+
 	MedianMs float64 `json:"median_ms"`
 	P90Ms    float64 `json:"p90_ms"` // nine in ten runs took no longer
 	P99Ms    float64 `json:"p99_ms"` // with less than a hundred runs, the slowest
@@ -190,7 +194,7 @@ func (b *benched) bind(inputs map[string]*Tensor) (err error) {
 	if b.bound, err = b.p.Bind(inputs, nil); err != nil {
 		return err
 	}
-	b.machine = b.bound.plan.machine
+	b.machine, b.r.Dims = b.bound.plan.machine, maps.Clone(b.bound.plan.env)
 	b.r.PlanMs = ms(time.Since(begin))
 	return nil
 }
@@ -448,6 +452,9 @@ func (r *BenchReport) Text() string {
 		how = "not stable yet"
 	}
 	text := align("ll", func(row func(...string)) {
+		if len(r.Dims) > 0 {
+			row("sizes", strings.TrimSpace(envKey(r.Dims)))
+		}
 		row("time", fmt.Sprintf("%.4f ms median, %.4f ms p90, %.4f ms p99, %.4f ms least of %s, %s", r.MedianMs, r.P90Ms, r.P99Ms, r.MinMs, counted(r.Runs, "run"), how))
 		row("work", fmt.Sprintf("%.4g MFLOP a run, %.4g GFLOP/s, %s of %.4g GFLOP/s (%s)", float64(r.Flops)/1e6, r.GFlops, shareText(r.OwnPeakShare), r.OwnPeakGFlops, r.peakWords()))
 		row("memory", fmt.Sprintf("arena %s, at most %s in runs, weights %s, resident %s, at most %s", mebibytes(r.ArenaBytes), mebibytes(r.PeakBytes), mebibytes(r.WeightBytes), mebibytes(r.RSSBytes), mebibytes(r.PeakRSSBytes)))

@@ -3,6 +3,7 @@ package npu
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,11 +15,12 @@ import (
 // A KernelReport tells of each task of a program which kernel runs it, and why, and
 // what it takes beside what the machine can do.
 type KernelReport struct {
-	Runs       int          `json:"runs"`        // of which the times are means
-	RunMs      float64      `json:"run_ms"`      // of the wall clock, a run
-	Threads    int          `json:"threads"`     // that a run may have
-	PeakGFlops float64      `json:"peak_gflops"` // of them, f32, in registers
-	Tasks      []KernelTask `json:"tasks"`
+	Dims       map[string]int64 `json:"dims"`        // the sizes of symbolic dimensions
+	Runs       int              `json:"runs"`        // of which the times are means
+	RunMs      float64          `json:"run_ms"`      // of the wall clock, a run
+	Threads    int              `json:"threads"`     // that a run may have
+	PeakGFlops float64          `json:"peak_gflops"` // of them, f32, in registers
+	Tasks      []KernelTask     `json:"tasks"`
 }
 
 // A KernelTask is one task: an operator, or a fused region that one kernel runs. A
@@ -86,7 +88,7 @@ func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, err
 	m := b.plan.machine
 	m.Watch(true)
 	defer m.Watch(false)
-	r := &KernelReport{Threads: threadsOf(p.opts.Threads)}
+	r := &KernelReport{Dims: maps.Clone(b.plan.env), Threads: threadsOf(p.opts.Threads)}
 	begin := time.Now()
 	for r.Runs < explainRuns && (r.Runs == 0 || time.Since(begin) < explainTime) {
 		if err := b.Run(ctx); err != nil {
@@ -241,10 +243,19 @@ func (r *KernelReport) Text() string {
 		}
 	})
 	var b strings.Builder
-	fmt.Fprintf(&b, "%.4g ms a run, mean of %s; %s, %.4g GFLOP/s f32 at most\n%s", r.RunMs, counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops, table)
+	fmt.Fprintf(&b, "%.4g ms a run%s, mean of %s; %s, %.4g GFLOP/s f32 at most\n%s", r.RunMs, withSizes(r.Dims), counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops, table)
 	rivals.print(&b, "candidates, the chosen one first, and their estimates on one thread in ms", "  (%d) %s\n")
 	reasons.print(&b, "kernels that did not take the task", "  [%d] %s\n")
 	return b.String()
+}
+
+// withSizes says for which sizes of symbolic dimensions something was measured: " with
+// B=8 S=128"; nothing where there are none.
+func withSizes(dims map[string]int64) string {
+	if len(dims) == 0 {
+		return ""
+	}
+	return " with " + strings.TrimSpace(envKey(dims))
 }
 
 // notes are texts that a table has the numbers of.

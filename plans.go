@@ -49,6 +49,7 @@ type planCache struct {
 // A planned is the machine of one binding.
 type planned struct {
 	key     string
+	env     ir.Env        // the sizes
 	ready   chan struct{} // closed when what follows is known
 	machine *vm.Machine
 	err     error
@@ -97,7 +98,7 @@ func (c *planCache) acquire(ctx context.Context, p *Program, args []*Tensor) (*p
 	if err != nil {
 		return nil, err
 	}
-	e, first, err := c.entry(envKey(env))
+	e, first, err := c.entry(env)
 	if err != nil {
 		return nil, err
 	}
@@ -167,17 +168,18 @@ func (c *planCache) find(args []*Tensor) (*planned, error) {
 	return nil, nil
 }
 
-// entry finds or makes the entry of a key; first means that it is new.
-func (c *planCache) entry(key string) (e *planned, first bool, err error) {
+// entry finds or makes the entry of a binding; first means that it is new.
+func (c *planCache) entry(env ir.Env) (e *planned, first bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.enter(); err != nil {
 		return nil, false, err
 	}
+	key := envKey(env)
 	i := slices.IndexFunc(c.entries, func(e *planned) bool { return e.key == key })
 	if first = i < 0; first {
 		i = len(c.entries)
-		c.entries = append(c.entries, &planned{key: key, ready: make(chan struct{})})
+		c.entries = append(c.entries, &planned{key: key, env: env, ready: make(chan struct{})})
 	}
 	e = c.entries[i]
 	c.use(i)

@@ -182,6 +182,7 @@ func (t *tuner) prepare() error {
 	if err != nil {
 		return err
 	}
+	t.report.Dims = env
 	if t.code = t.p.compiled; t.code == nil {
 		if t.code, t.calls, err = t.p.emit(env); err != nil {
 			return err

@@ -13,10 +13,11 @@ import (
 
 // A TuneReport tells what TuneKernels has measured and kept.
 type TuneReport struct {
-	Machine string  `json:"machine"` // the processor and its best instruction set
-	Level   string  `json:"isa"`     // that was tuned for
-	Threads int     `json:"threads"`
-	Seconds float64 `json:"seconds"` // of measuring
+	Machine string           `json:"machine"` // the processor and its best instruction set
+	Level   string           `json:"isa"`     // that was tuned for
+	Dims    map[string]int64 `json:"dims"`    // the sizes of symbolic dimensions
+	Threads int              `json:"threads"`
+	Seconds float64          `json:"seconds"` // of measuring
 
 	Bodies    int         `json:"bodies"`    // different tasks of the program
 	Rivalries int         `json:"rivalries"` // those with several candidates
@@ -89,13 +90,14 @@ func (t *tuner) entries() (put []bank.Entry, drop []bank.Key) {
 // A bankFile is the file that a bank is kept in.
 type bankFile struct {
 	path, machine string
+	named         bool // by the user, rather than the usual one
 	warnings      Diagnostics
 }
 
 // openBank finds the file and makes sure that it may be written over: it is a bank of
 // this machine, one that is damaged or of another version, or not there.
 func openBank(path string) (*bankFile, error) {
-	f := &bankFile{path: path, machine: bank.Host()}
+	f := &bankFile{path: path, machine: bank.Host(), named: path != ""}
 	if path == BankOff {
 		return nil, planError("tuning needs a bank to keep what it finds, and it is %q; name a file", path)
 	}
@@ -129,13 +131,17 @@ func (f *bankFile) read() (*bank.Bank, error) {
 }
 
 // put writes what the tuner has found into the file as it is now: others may have
-// written meanwhile. A file that would not change is left alone.
+// written meanwhile. A file that would not change is left alone; one that is named and
+// not there is written even if it is empty.
 func (f *bankFile) put(t *tuner) error {
 	b, err := f.read()
 	if err != nil {
 		b = bank.New(f.machine)
 	}
 	before := string(b.Format())
+	if _, e := os.Stat(f.path); e != nil && f.named {
+		before = "" // so that those who name the file find one, were it empty
+	}
 	put, drop := t.entries()
 	for _, e := range put {
 		b.Put(e)
@@ -156,7 +162,7 @@ func (f *bankFile) put(t *tuner) error {
 // Text prints the report.
 func (r *TuneReport) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d with several candidates; %s, %s, %.1f s\n", counted(r.Bodies, "different task"), r.Rivalries, counted(r.Threads, "thread"), r.Level, r.Seconds)
+	fmt.Fprintf(&b, "%s%s, %d with several candidates; %s, %s, %.1f s\n", counted(r.Bodies, "different task"), withSizes(r.Dims), r.Rivalries, counted(r.Threads, "thread"), r.Level, r.Seconds)
 	if len(r.Tuned) > 0 {
 		b.WriteString(align("rrrrlll", func(row func(...string)) {
 			row("tasks", "usual us", "best us", "ratio", "", "candidate", "task")
