@@ -245,33 +245,34 @@ multiply:
 	MOVQ 32(AX), R8
 	MOVQ 40(AX), R9
 	MOVQ 64(AX), R10
-	MOVQ 88(AX), R11
-	MOVQ 96(AX), R12
+	LEAQ (BX)(R9*8), R11
 	SUBQ $0x04, R10
 	JLT  rest
 
 four:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VPBROADCASTD (DX), Y8
+	PREFETCHT0   (R11)
 	VPMOVSXBW    (BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y0, Y0
 	VPMOVSXBW    16(BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y1, Y1
+	PREFETCHT0   (R11)(SI*1)
 	VPMOVSXBW    (BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y2, Y2
 	VPMOVSXBW    16(BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y3, Y3
+	PREFETCHT0   (R11)(SI*2)
 	VPMOVSXBW    (BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y4, Y4
 	VPMOVSXBW    16(BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y5, Y5
+	PREFETCHT0   (R11)(DI*1)
 	VPMOVSXBW    (BX)(DI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y6, Y6
@@ -280,25 +281,30 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R8, DX
 	ADDQ         R9, BX
+	ADDQ         R9, R11
 	VPBROADCASTD (DX), Y8
+	PREFETCHT0   (R11)
 	VPMOVSXBW    (BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y0, Y0
 	VPMOVSXBW    16(BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y1, Y1
+	PREFETCHT0   (R11)(SI*1)
 	VPMOVSXBW    (BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y2, Y2
 	VPMOVSXBW    16(BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y3, Y3
+	PREFETCHT0   (R11)(SI*2)
 	VPMOVSXBW    (BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y4, Y4
 	VPMOVSXBW    16(BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y5, Y5
+	PREFETCHT0   (R11)(DI*1)
 	VPMOVSXBW    (BX)(DI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y6, Y6
@@ -307,25 +313,30 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R8, DX
 	ADDQ         R9, BX
+	ADDQ         R9, R11
 	VPBROADCASTD (DX), Y8
+	PREFETCHT0   (R11)
 	VPMOVSXBW    (BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y0, Y0
 	VPMOVSXBW    16(BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y1, Y1
+	PREFETCHT0   (R11)(SI*1)
 	VPMOVSXBW    (BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y2, Y2
 	VPMOVSXBW    16(BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y3, Y3
+	PREFETCHT0   (R11)(SI*2)
 	VPMOVSXBW    (BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y4, Y4
 	VPMOVSXBW    16(BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y5, Y5
+	PREFETCHT0   (R11)(DI*1)
 	VPMOVSXBW    (BX)(DI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y6, Y6
@@ -334,25 +345,30 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R8, DX
 	ADDQ         R9, BX
+	ADDQ         R9, R11
 	VPBROADCASTD (DX), Y8
+	PREFETCHT0   (R11)
 	VPMOVSXBW    (BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y0, Y0
 	VPMOVSXBW    16(BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y1, Y1
+	PREFETCHT0   (R11)(SI*1)
 	VPMOVSXBW    (BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y2, Y2
 	VPMOVSXBW    16(BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y3, Y3
+	PREFETCHT0   (R11)(SI*2)
 	VPMOVSXBW    (BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y4, Y4
 	VPMOVSXBW    16(BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y5, Y5
+	PREFETCHT0   (R11)(DI*1)
 	VPMOVSXBW    (BX)(DI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y6, Y6
@@ -361,6 +377,7 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R8, DX
 	ADDQ         R9, BX
+	ADDQ         R9, R11
 	SUBQ         $0x04, R10
 	JGE          four
 
@@ -370,24 +387,28 @@ rest:
 
 one:
 	VPBROADCASTD (DX), Y8
+	PREFETCHT0   (R11)
 	VPMOVSXBW    (BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y0, Y0
 	VPMOVSXBW    16(BX), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y1, Y1
+	PREFETCHT0   (R11)(SI*1)
 	VPMOVSXBW    (BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y2, Y2
 	VPMOVSXBW    16(BX)(SI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y3, Y3
+	PREFETCHT0   (R11)(SI*2)
 	VPMOVSXBW    (BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y4, Y4
 	VPMOVSXBW    16(BX)(SI*2), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y5, Y5
+	PREFETCHT0   (R11)(DI*1)
 	VPMOVSXBW    (BX)(DI*1), Y9
 	VPMADDWD     Y9, Y8, Y9
 	VPADDD       Y9, Y6, Y6
@@ -396,6 +417,7 @@ one:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R8, DX
 	ADDQ         R9, BX
+	ADDQ         R9, R11
 	DECQ         R10
 	JNE          one
 
@@ -804,16 +826,14 @@ multiply:
 	MOVQ 32(AX), R9
 	MOVQ 40(AX), R10
 	MOVQ 64(AX), R11
-	MOVQ 88(AX), R12
-	MOVQ 96(AX), R13
+	LEAQ (DI)(R10*8), R12
 	SUBQ $0x04, R11
 	JLT  rest
 
 four:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
 	VPBROADCASTD (BX), Y8
 	VPBROADCASTD (BX)(SI*1), Y9
+	PREFETCHT0   (R12)
 	VPMOVSXBW    (DI), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y0, Y0
@@ -824,6 +844,7 @@ four:
 	VPADDD       Y11, Y1, Y1
 	VPMADDWD     Y10, Y9, Y10
 	VPADDD       Y10, Y5, Y5
+	PREFETCHT0   (R12)(R8*1)
 	VPMOVSXBW    (DI)(R8*1), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y2, Y2
@@ -836,8 +857,10 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R9, BX
 	ADDQ         R10, DI
+	ADDQ         R10, R12
 	VPBROADCASTD (BX), Y8
 	VPBROADCASTD (BX)(SI*1), Y9
+	PREFETCHT0   (R12)
 	VPMOVSXBW    (DI), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y0, Y0
@@ -848,6 +871,7 @@ four:
 	VPADDD       Y11, Y1, Y1
 	VPMADDWD     Y10, Y9, Y10
 	VPADDD       Y10, Y5, Y5
+	PREFETCHT0   (R12)(R8*1)
 	VPMOVSXBW    (DI)(R8*1), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y2, Y2
@@ -860,8 +884,10 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R9, BX
 	ADDQ         R10, DI
+	ADDQ         R10, R12
 	VPBROADCASTD (BX), Y8
 	VPBROADCASTD (BX)(SI*1), Y9
+	PREFETCHT0   (R12)
 	VPMOVSXBW    (DI), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y0, Y0
@@ -872,6 +898,7 @@ four:
 	VPADDD       Y11, Y1, Y1
 	VPMADDWD     Y10, Y9, Y10
 	VPADDD       Y10, Y5, Y5
+	PREFETCHT0   (R12)(R8*1)
 	VPMOVSXBW    (DI)(R8*1), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y2, Y2
@@ -884,8 +911,10 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R9, BX
 	ADDQ         R10, DI
+	ADDQ         R10, R12
 	VPBROADCASTD (BX), Y8
 	VPBROADCASTD (BX)(SI*1), Y9
+	PREFETCHT0   (R12)
 	VPMOVSXBW    (DI), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y0, Y0
@@ -896,6 +925,7 @@ four:
 	VPADDD       Y11, Y1, Y1
 	VPMADDWD     Y10, Y9, Y10
 	VPADDD       Y10, Y5, Y5
+	PREFETCHT0   (R12)(R8*1)
 	VPMOVSXBW    (DI)(R8*1), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y2, Y2
@@ -908,6 +938,7 @@ four:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R9, BX
 	ADDQ         R10, DI
+	ADDQ         R10, R12
 	SUBQ         $0x04, R11
 	JGE          four
 
@@ -918,6 +949,7 @@ rest:
 one:
 	VPBROADCASTD (BX), Y8
 	VPBROADCASTD (BX)(SI*1), Y9
+	PREFETCHT0   (R12)
 	VPMOVSXBW    (DI), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y0, Y0
@@ -928,6 +960,7 @@ one:
 	VPADDD       Y11, Y1, Y1
 	VPMADDWD     Y10, Y9, Y10
 	VPADDD       Y10, Y5, Y5
+	PREFETCHT0   (R12)(R8*1)
 	VPMOVSXBW    (DI)(R8*1), Y10
 	VPMADDWD     Y10, Y8, Y11
 	VPADDD       Y11, Y2, Y2
@@ -940,6 +973,7 @@ one:
 	VPADDD       Y8, Y7, Y7
 	ADDQ         R9, BX
 	ADDQ         R10, DI
+	ADDQ         R10, R12
 	DECQ         R11
 	JNE          one
 

@@ -58,6 +58,7 @@ type tile struct {
 	sums           [][]reg.VecVirtual // by row and register
 	a, b, c        rowsAt
 	step           reg.GPVirtual
+	soon           reg.GPVirtual // what a tile of several panels asks for
 }
 
 func newTile(c *Context, v vectors, o operands, height, panels int) *tile {
@@ -227,12 +228,11 @@ func (t *tile) products() {
 	t.b = t.rowsAt(fieldB, fieldPanel, t.panels)
 	t.step = t.field(fieldStep)
 	line, k := t.field(fieldLine), t.field(fieldK)
-	next, hop := t.field(fieldNext), t.field(fieldHop)
+	ask := t.asking(line)
 	t.SUBQ(Imm(unroll), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("four")
-	t.PREFETCHT1(Mem{Base: next})
-	t.ADDQ(hop, next)
+	ask()
 	for range unroll {
 		t.product(line)
 	}
@@ -248,6 +248,21 @@ func (t *tile) products() {
 	t.Label("multiplied")
 }
 
+// asking prepares to ask for what is used later, and returns what does it every four
+// steps. Tiles of several panels ask for their own lines: what they compute is soon done.
+func (t *tile) asking(line reg.GPVirtual) func() {
+	if t.panels > 1 {
+		t.soon = t.GP64()
+		t.LEAQ(Mem{Base: t.b.p, Index: line, Scale: uint8(soonBytes / (2 * t.lineBytes()))}, t.soon)
+		return func() {}
+	}
+	next, hop := t.field(fieldNext), t.field(fieldHop)
+	return func() {
+		t.PREFETCHT1(Mem{Base: next})
+		t.ADDQ(hop, next)
+	}
+}
+
 // product is one step along k.
 func (t *tile) product(line reg.GPVirtual) {
 	if t.panels == 1 {
@@ -257,10 +272,17 @@ func (t *tile) product(line reg.GPVirtual) {
 	}
 	t.advance(t.a, t.step)
 	t.advance(t.b, line)
+	if t.soon != nil {
+		t.ADDQ(line, t.soon)
+	}
 }
 
 // ahead is how many rows of a panel are asked for before they are used.
 const ahead = 8
+
+// soonBytes is how far ahead tiles of several panels ask for their lines. Beyond 384
+// bytes the processor's own looking ahead is disturbed.
+const soonBytes = 256
 
 // byRow holds a row of the panel in registers and broadcasts A element by element.
 func (t *tile) byRow(line reg.GPVirtual) {
@@ -280,6 +302,13 @@ func (t *tile) byRow(line reg.GPVirtual) {
 	}
 }
 
+// soonAt is what is asked for of a panel.
+func (t *tile) soonAt(panel int) Mem {
+	m := t.b.row(panel)
+	m.Base = t.soon
+	return m
+}
+
 // byRegister holds the broadcasts and goes through the panels.
 func (t *tile) byRegister(line reg.GPVirtual) {
 	a := make([]reg.VecVirtual, t.height)
@@ -289,6 +318,11 @@ func (t *tile) byRegister(line reg.GPVirtual) {
 	}
 	for v := range t.width() {
 		m := t.b.row(v / 2).Offset(v % 2 * t.lineBytes())
+		if v%2 == 0 {
+			for at := 0; at < 2*t.lineBytes(); at += 64 {
+				t.PREFETCHT0(t.soonAt(v / 2).Offset(at))
+			}
+		}
 		if t.height == 1 && t.from != nil {
 			t.from(t, a[0], m, t.sums[0][v])
 			continue
