@@ -83,9 +83,9 @@ func (t *tile) begin(b *Block) {
 func (t *tile) narrow(k *kernels, s stack) {
 	b := &t.of
 	t.b = address(b.B.Data)
-	// The tiles of a panel ask for all of the next one, each for its share; fewer than
-	// four for the beginning, line by line, behind which the processor goes on by itself.
-	t.hop = min((hopSteps*t.line+s.tiles-1)/s.tiles, lineBytes)
+	// The tiles of a panel ask for all of the next one, each for its share, by two lines on
+	// every hop; a tile by itself for the first half.
+	t.hop = min((hopSteps*t.line+s.tiles-1)/s.tiles, 2*lineBytes)
 	for n := 0; n < b.N; n += k.width {
 		t.n = min(b.N-n, k.width)
 		t.next = t.b + uintptr(t.panel)

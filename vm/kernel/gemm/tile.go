@@ -18,7 +18,7 @@ type tile struct {
 	k       int     // products an element
 	n       int     // columns of C that exist; the panels have more
 	add     int     // 0: begin with zero; 1: with C
-	next    uintptr // what is asked for, into the second cache, ahead of its use
+	next    uintptr // what tiles of one panel ask for, two lines of the caches a hop, ahead of its use
 	hop     int     // how far that goes on every four products
 	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
 

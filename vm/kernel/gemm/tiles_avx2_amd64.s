@@ -47,6 +47,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VMOVUPS      (BX), Y2
 	VMOVUPS      32(BX), Y3
@@ -520,6 +521,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VMOVUPS      (DI), Y4
 	VMOVUPS      32(DI), Y5
@@ -983,6 +985,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VMOVUPS      (DI), Y6
 	VMOVUPS      32(DI), Y7
@@ -1533,6 +1536,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VMOVUPS      (R9), Y8
 	VMOVUPS      32(R9), Y9
@@ -1782,6 +1786,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VMOVUPS      (R9), Y10
 	VMOVUPS      32(R9), Y11
@@ -2063,6 +2068,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13

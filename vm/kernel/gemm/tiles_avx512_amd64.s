@@ -44,6 +44,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VMOVUPS      (BX), Z2
 	VMOVUPS      64(BX), Z3
@@ -488,6 +489,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VMOVUPS      (DI), Z4
 	VMOVUPS      64(DI), Z5
@@ -937,6 +939,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VMOVUPS      (DI), Z6
 	VMOVUPS      64(DI), Z7
@@ -1476,6 +1479,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VMOVUPS      (R9), Z8
 	VMOVUPS      64(R9), Z9
@@ -1723,6 +1727,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VMOVUPS      (R9), Z10
 	VMOVUPS      64(R9), Z11
@@ -2003,6 +2008,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VMOVUPS      (R11), Z12
 	VMOVUPS      64(R11), Z13
@@ -2314,6 +2320,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VMOVUPS      (R11), Z14
 	VMOVUPS      64(R11), Z15
@@ -2660,6 +2667,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z16
 	VMOVUPS      64(R8), Z17
@@ -3048,6 +3056,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z18
 	VMOVUPS      64(R8), Z19
@@ -3467,6 +3476,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z20
 	VMOVUPS      64(R8), Z21
@@ -3917,6 +3927,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z22
 	VMOVUPS      64(R8), Z23
@@ -4398,6 +4409,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z24
 	VMOVUPS      64(R8), Z25

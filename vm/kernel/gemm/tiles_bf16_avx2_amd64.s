@@ -47,6 +47,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VPMOVZXWD    (BX), Y2
 	VPSLLD       $0x10, Y2, Y2
@@ -610,6 +611,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VPMOVZXWD    (DI), Y4
 	VPSLLD       $0x10, Y4, Y4
@@ -1103,6 +1105,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VPMOVZXWD    (DI), Y6
 	VPSLLD       $0x10, Y6, Y6
@@ -1683,6 +1686,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VPMOVZXWD    (R9), Y8
 	VPSLLD       $0x10, Y8, Y8
@@ -1942,6 +1946,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VPMOVZXWD    (R9), Y10
 	VPSLLD       $0x10, Y10, Y10
@@ -2233,6 +2238,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VPMOVZXWD    (R11), Y12
 	VPSLLD       $0x10, Y12, Y12

@@ -44,6 +44,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VPMOVZXWD    (BX), Z2
 	VPSLLD       $0x10, Z2, Z2
@@ -553,6 +554,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VPMOVZXWD    (DI), Z4
 	VPSLLD       $0x10, Z4, Z4
@@ -1017,6 +1019,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VPMOVZXWD    (DI), Z6
 	VPSLLD       $0x10, Z6, Z6
@@ -1571,6 +1574,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VPMOVZXWD    (R9), Z8
 	VPSLLD       $0x10, Z8, Z8
@@ -1823,6 +1827,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VPMOVZXWD    (R9), Z10
 	VPSLLD       $0x10, Z10, Z10
@@ -2108,6 +2113,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VPMOVZXWD    (R11), Z12
 	VPSLLD       $0x10, Z12, Z12
@@ -2424,6 +2430,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VPMOVZXWD    (R11), Z14
 	VPSLLD       $0x10, Z14, Z14
@@ -2775,6 +2782,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VPMOVZXWD    (R8), Z16
 	VPSLLD       $0x10, Z16, Z16
@@ -3168,6 +3176,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VPMOVZXWD    (R8), Z18
 	VPSLLD       $0x10, Z18, Z18
@@ -3592,6 +3601,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VPMOVZXWD    (R8), Z20
 	VPSLLD       $0x10, Z20, Z20
@@ -4047,6 +4057,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VPMOVZXWD    (R8), Z22
 	VPSLLD       $0x10, Z22, Z22
@@ -4533,6 +4544,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VPMOVZXWD    (R8), Z24
 	VPSLLD       $0x10, Z24, Z24

@@ -47,6 +47,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VCVTPH2PS    (BX), Y2
 	VCVTPH2PS    16(BX), Y3
@@ -560,6 +561,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VCVTPH2PS    (DI), Y4
 	VCVTPH2PS    16(DI), Y5
@@ -1023,6 +1025,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VCVTPH2PS    (DI), Y6
 	VCVTPH2PS    16(DI), Y7
@@ -1573,6 +1576,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VCVTPH2PS    (R9), Y8
 	VCVTPH2PS    16(R9), Y9
@@ -1822,6 +1826,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VCVTPH2PS    (R9), Y10
 	VCVTPH2PS    16(R9), Y11
@@ -2103,6 +2108,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VCVTPH2PS    (R11), Y12
 	VCVTPH2PS    16(R11), Y13

@@ -44,6 +44,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VCVTPH2PS    (BX), Z2
 	VCVTPH2PS    32(BX), Z3
@@ -503,6 +504,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VCVTPH2PS    (DI), Z4
 	VCVTPH2PS    32(DI), Z5
@@ -937,6 +939,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VCVTPH2PS    (DI), Z6
 	VCVTPH2PS    32(DI), Z7
@@ -1461,6 +1464,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VCVTPH2PS    (R9), Z8
 	VCVTPH2PS    32(R9), Z9
@@ -1703,6 +1707,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VCVTPH2PS    (R9), Z10
 	VCVTPH2PS    32(R9), Z11
@@ -1978,6 +1983,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VCVTPH2PS    (R11), Z12
 	VCVTPH2PS    32(R11), Z13
@@ -2284,6 +2290,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VCVTPH2PS    (R11), Z14
 	VCVTPH2PS    32(R11), Z15
@@ -2625,6 +2632,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VCVTPH2PS    (R8), Z16
 	VCVTPH2PS    32(R8), Z17
@@ -3008,6 +3016,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VCVTPH2PS    (R8), Z18
 	VCVTPH2PS    32(R8), Z19
@@ -3422,6 +3431,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VCVTPH2PS    (R8), Z20
 	VCVTPH2PS    32(R8), Z21
@@ -3867,6 +3877,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VCVTPH2PS    (R8), Z22
 	VCVTPH2PS    32(R8), Z23
@@ -4343,6 +4354,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VCVTPH2PS    (R8), Z24
 	VCVTPH2PS    32(R8), Z25

@@ -47,6 +47,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VPMOVSXBW    (BX), Y2
 	VPMOVSXBW    16(BX), Y3
@@ -610,6 +611,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VPMOVSXBW    (DI), Y4
 	VPMOVSXBW    16(DI), Y5
@@ -1133,6 +1135,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VPMOVSXBW    (DI), Y6
 	VPMOVSXBW    16(DI), Y7
@@ -1382,6 +1385,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VPMOVSXBW    (R9), Y8
 	VPMOVSXBW    16(R9), Y9
@@ -1671,6 +1675,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VPMOVSXBW    (R9), Y10
 	VPMOVSXBW    16(R9), Y11
@@ -2002,6 +2007,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VPMOVSXBW    (R11), Y12
 	VPMOVSXBW    16(R11), Y13

@@ -44,6 +44,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	VMOVUPS      (BX), Z2
 	VMOVUPS      64(BX), Z3
@@ -528,6 +529,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VMOVUPS      (DI), Z4
 	VMOVUPS      64(DI), Z5
@@ -977,6 +979,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	VMOVUPS      (DI), Z6
 	VMOVUPS      64(DI), Z7
@@ -1516,6 +1519,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VMOVUPS      (R9), Z8
 	VMOVUPS      64(R9), Z9
@@ -1763,6 +1767,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	VMOVUPS      (R9), Z10
 	VMOVUPS      64(R9), Z11
@@ -2043,6 +2048,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VMOVUPS      (R11), Z12
 	VMOVUPS      64(R11), Z13
@@ -2354,6 +2360,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R15)
+	PREFETCHT1   64(R15)
 	ADDQ         BP, R15
 	VMOVUPS      (R11), Z14
 	VMOVUPS      64(R11), Z15
@@ -2700,6 +2707,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z16
 	VMOVUPS      64(R8), Z17
@@ -3088,6 +3096,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z18
 	VMOVUPS      64(R8), Z19
@@ -3507,6 +3516,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z20
 	VMOVUPS      64(R8), Z21
@@ -3957,6 +3967,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z22
 	VMOVUPS      64(R8), Z23
@@ -4438,6 +4449,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	VMOVUPS      (R8), Z24
 	VMOVUPS      64(R8), Z25
