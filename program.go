@@ -195,16 +195,10 @@ func (p *Program) run(ctx context.Context, args []*Tensor) ([]*Tensor, error) {
 
 // arguments puts the inputs in order and adds defaults.
 func (p *Program) arguments(inputs map[string]*Tensor) ([]*Tensor, error) {
-	var names []string
-	for _, v := range p.fn.Params {
-		names = append(names, v.Name)
+	if err := p.checkNames(inputs); err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(inputs)) {
-		if !slices.Contains(names, name) {
-			return nil, p.unknownInput(name, names)
-		}
-	}
-	args := make([]*Tensor, len(names))
+	args := make([]*Tensor, len(p.fn.Params))
 	var missing []string
 	for i, v := range p.fn.Params {
 		t, given := inputs[v.Name]
@@ -260,6 +254,29 @@ func (p *Program) defaultValue(i int) (*Tensor, error) {
 		return nil, Diagnostics{{Code: "bad-file", Subject: v.Name, Message: err.Error(), Loc: v.Pos}}
 	}
 	return t, nil
+}
+
+// checkNames refuses a name that no input has.
+func (p *Program) checkNames(inputs map[string]*Tensor) error {
+	known := 0
+	for _, v := range p.fn.Params {
+		if _, given := inputs[v.Name]; given {
+			known++
+		}
+	}
+	if known == len(inputs) {
+		return nil
+	}
+	var names []string
+	for _, v := range p.fn.Params {
+		names = append(names, v.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		if !slices.Contains(names, name) {
+			return p.unknownInput(name, names)
+		}
+	}
+	return nil
 }
 
 func (p *Program) unknownInput(name string, names []string) error {

@@ -155,11 +155,15 @@ func (m *mul) stop() error {
 	return m.p.Stop.Stop()
 }
 
+// fewRows is how many floats of C a block of few rows has at most: they stay in the first
+// cache until the tail has seen them.
+const fewRows = 4096
+
 // bands computes what a piece of B is for: for some rows after the other, block by
 // block of their columns.
 func (m *mul) bands(w *piece) error {
 	high := even(w.tall.len(), m.blocks.Rows, m.set.rows)
-	wide := even(w.cols.len(), m.blocks.Cols, m.set.width)
+	wide := even(w.cols.len(), max(m.blocks.Cols, fewRows/high), m.set.width)
 	m.cols = w.cols.len()
 	for lo := w.tall.Lo; lo < w.tall.Hi; lo += high {
 		for n := w.cols.Lo; n < w.cols.Hi; n += wide {
