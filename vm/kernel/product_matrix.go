@@ -6,7 +6,6 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
-	"github.com/npulang/npu/vm/kernel/strip"
 )
 
 // A product is a matmul or linear of a body, as products of matrices that lie in
@@ -26,10 +25,11 @@ type product struct {
 	// would be one column is one row, along which kernels compute.
 	turned bool
 
-	heartRows int            // rows of one matrix of the operator's result, as a tail counts them
-	format    *gemm.Format   // of narrow operands; nil: floats of four bytes
-	leftSize  int            // of an element of a narrow A
-	shift     *strip.Program // nil: the format multiplies A as it is
+	heartRows int          // rows of one matrix of the operator's result, as a tail counts them
+	format    *gemm.Format // of narrow operands; nil: floats of four bytes
+	leftSize  int          // of an element of a narrow A
+	signed    bool         // the bytes of A have a sign
+	shifts    bool         // the format multiplies A shifted, so that columns have offsets
 	packs     *packedMatrices
 	tail      *tail
 	way       *productWay // nil: the usual one
@@ -87,9 +87,8 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 	if of.narrow {
 		p.format = gemm.FormatOf(level, of.kind)
 		p.leftSize = c.In[0].DType.Size()
-		if by := p.format.Shift(); by != 0 && c.In[0].DType == tensor.I8 {
-			p.shift = shiftOf(level, by)
-		}
+		p.signed = c.In[0].DType == tensor.I8
+		p.shifts = of.kind == gemm.Int8 && p.format.Shift(p.signed) != 0
 	}
 	if len(out) > 1 {
 		p.heartRows = out[len(out)-2]

@@ -7,8 +7,6 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
-	"github.com/npulang/npu/vm/kernel/strip"
-	"github.com/npulang/npu/vm/kernel/vec"
 )
 
 // operands says of which types a row multiplies.
@@ -62,7 +60,7 @@ type narrowRun struct {
 	left, right []float32
 	rows, cols  int // that they hold
 	gathered    []byte
-	sums        []int32 // of the columns that are multiplied, where they have to be taken off
+	offsets     []float32 // of the columns that are multiplied, if there are any
 }
 
 // narrowRun takes the memory for a part of a product.
@@ -75,8 +73,8 @@ func (p *product) narrowRun(x *Exec, rows, cols int) (h narrowRun) {
 		w := f.Width()
 		h.cols = min(cols, max(1, rightPiece/max(p.k*w, 1))*w)
 		h.right = x.Floats(f.PackedLen(p.k, h.cols))
-		if p.shift != nil {
-			h.sums = gemm.Ints(x.Floats(h.cols))
+		if p.shifts {
+			h.offsets = x.Floats(h.cols)
 		}
 	}
 	if p.a.col != 1 {
@@ -96,8 +94,8 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 		panels, from := r.narrow.right, col
 		if p.packs != nil {
 			panels, from = p.packs.matrix(p, index), 0
-			if p.shift != nil {
-				r.narrow.sums = gemm.Ints(panels[p.format.PackedLen(p.k, p.n):])
+			if p.shifts {
+				r.narrow.offsets = panels[p.format.PackedLen(p.k, p.n):]
 			}
 		} else {
 			r.narrow.pack(p, in[p.b.input], b+col*p.b.col, piece.Hi-col)
@@ -110,10 +108,10 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 			if p.way != nil {
 				r.job.Blocks = p.way.blocks
 			}
+			r.job.Bias = r.narrow.offsets
 			if p.tail == nil {
 				r.job.C, r.job.Ldc = floats(out[0])[(index*p.m+row)*p.n+from:], p.n
-			}
-			if p.tail != nil || p.shift != nil {
+			} else {
 				r.job.Tail = r
 			}
 			err := x.gemm.Mul(t.level, &r.job, gemm.Range{Hi: n}, gemm.Range{Lo: piece.Lo - from, Hi: piece.Hi - from})
@@ -181,15 +179,16 @@ func (h *narrowRun) pack(p *product, t *tensor.T, at, n int) {
 	if p.format.Kind() == gemm.Int8 {
 		right := gemm.View[int8]{Data: elementsFrom[int8](t, at), Row: p.b.row, Col: p.b.col}
 		p.format.PackBytes(h.right, right, p.k, n)
-		if h.sums != nil {
-			gemm.SumColumns(h.sums[:n], right, p.k)
+		if h.offsets != nil {
+			p.format.Offsets(gemm.Ints(h.offsets[:n]), right, p.k)
 		}
 		return
 	}
 	p.format.PackHalves(h.right, gemm.View[uint16]{Data: elementsFrom[uint16](t, at), Row: p.b.row, Col: p.b.col}, p.k, n)
 }
 
-// packNarrow packs B, a constant. Behind a matrix of bytes stand the sums of its columns.
+// packNarrow packs B, a constant. Behind a matrix of bytes stand the offsets of its columns,
+// if they are asked for.
 func (p *product) packNarrow(o *Options, b *tensor.T) {
 	kind := p.format.Kind()
 	p.packWith(o, b, func(level isa.Level) packer {
@@ -200,35 +199,17 @@ func (p *product) packNarrow(o *Options, b *tensor.T) {
 				f.PackHalves(dst, gemm.View[uint16]{Data: elementsFrom[uint16](b, at), Row: p.b.row, Col: p.b.col}, p.k, p.n)
 			}}
 		}
-		return packer{f.Layout() + " and sums", size + p.n, func(dst []float32, at int) {
-			right := gemm.View[int8]{Data: elementsFrom[int8](b, at), Row: p.b.row, Col: p.b.col}
-			f.PackBytes(dst[:size], right, p.k, p.n)
-			gemm.SumColumns(gemm.Ints(dst[size:]), right, p.k)
+		of := func(at int) gemm.View[int8] {
+			return gemm.View[int8]{Data: elementsFrom[int8](b, at), Row: p.b.row, Col: p.b.col}
+		}
+		if f.Shift(p.signed) == 0 {
+			return packer{f.Layout(), size, func(dst []float32, at int) { f.PackBytes(dst, of(at), p.k, p.n) }}
+		}
+		return packer{f.Layout() + " and offsets", size + p.n, func(dst []float32, at int) {
+			f.PackBytes(dst[:size], of(at), p.k, p.n)
+			f.Offsets(gemm.Ints(dst[size:]), of(at), p.k)
 		}}
 	})
-}
-
-// shiftOf is the program that takes off what the format adds to the left operand: as
-// many times the sums of the columns, which are its second operand, in place.
-func shiftOf(level isa.Level, by int32) *strip.Program {
-	b := strip.New(level)
-	c, sums := b.Input(strip.I32), b.Input(strip.I32)
-	b.Result(b.Op(vec.SubInt, c, b.Op(vec.MulInt, sums, b.Int(by))), strip.I32)
-	p, err := b.Compile()
-	if err != nil {
-		panic("kernel: " + err.Error()) // three operands
-	}
-	return p
-}
-
-// unshift takes it off a block.
-func (r *productRun) unshift(col, rows, cols int, c []float32, ldc int) {
-	sums := r.narrow.sums[col:]
-	views := r.x.shown(3)
-	views[0] = strip.Matrix(c, ldc)
-	views[1] = strip.View{Ptr: unsafe.Pointer(unsafe.SliceData(sums)), Col: 4}
-	views[2] = views[0]
-	r.p.shift.Box(&r.x.strips, views, rows, cols)
 }
 
 // elementsFrom are a tensor's elements from one on.

@@ -173,12 +173,6 @@ func (p *product) width(level isa.Level) int {
 // Block hands a block of C to the tail, matrix by matrix of the operator's result.
 func (r *productRun) Block(row, col, rows, cols int, c []float32, ldc int) {
 	p := r.p
-	if p.shift != nil {
-		r.unshift(col, rows, cols, c, ldc)
-	}
-	if p.tail == nil {
-		return
-	}
 	other := r.other
 	if other != nil {
 		other = other[row*r.ld+col:]

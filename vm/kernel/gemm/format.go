@@ -23,9 +23,10 @@ const (
 //	bf16 (AVX-512 BF16)   [N/32][K/2][32][2]   pairs meet pairs of bf16 in A
 //	bf16, f16             [N/w][K][w]          widened on the way to a register; A has floats
 //	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads meet quads of bytes in A
+//	int8 (AVX2)           [N/16][K/4][16][4]   the same, 128 more than B; see splitter
 //	int8                  [N/w][K/2][w][2]     pairs meet pairs of 16 bits in A
 //
-// What is missing of the last pair or quad is zero on both sides. A and B are kept
+// What is missing of the last pair or quad is zero in A. A and B are kept
 // as floats whatever they hold, and Mul counts four bytes of A as one step along k;
 // that is how one driver runs all kinds.
 //
@@ -40,8 +41,9 @@ type Format struct {
 	level isa.Level
 	kind  Kind
 	set   *kernels
-	deep  int  // elements along k in four bytes of A
-	left  left // how A is kept
+	deep  int       // elements along k in four bytes of A
+	left  left      // how A is kept
+	split *splitter // of leftSplit
 	// widen makes floats of the elements of a panel, where the kernels are those of
 	// floats; nil: the kernels read the panels.
 	widen func(level isa.Level, dst []float32, src []uint16)
@@ -54,7 +56,8 @@ const (
 	leftFloat left = iota // a float
 	leftPair              // two bf16
 	leftWords             // two integers of 16 bits
-	leftQuad              // four bytes
+	leftQuad              // four bytes without a sign
+	leftSplit             // four bytes with a sign, taken apart
 )
 
 // FormatOf is the format of a level, which the processor must have. Of AVX512 it is
@@ -114,8 +117,15 @@ func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
 
 // PackBytes packs bytes with a sign.
 func (f *Format) PackBytes(dst []float32, b View[int8], k, n int) {
-	packDeep(as[int8](dst), f.set.width, f.deep, b, k, n, func(x int8) int8 { return x })
+	flip := int8(0)
+	if f.left == leftSplit {
+		flip = signBit
+	}
+	packDeep(as[int8](dst), f.set.width, f.deep, b, k, n, func(x int8) int8 { return x ^ flip })
 }
+
+// signBit turns bytes with a sign into ones without that are 128 more, and back.
+const signBit = -128
 
 // packDeep writes panels of width columns with deep elements of each column side
 // by side.
@@ -136,7 +146,13 @@ func packDeep[E, F any](dst []F, width, deep int, b View[E], k, n int, of func(E
 }
 
 // LeftLen is how many floats the left operand takes: m rows of k elements.
-func (f *Format) LeftLen(m, k int) int { return m * f.leftRow(k) }
+func (f *Format) LeftLen(m, k int) int {
+	n := m * f.leftRow(k)
+	if f.left == leftSplit {
+		n += splitsLen(m, f.steps(k))
+	}
+	return n
+}
 
 // leftRow is the distance of the left operand's rows.
 func (f *Format) leftRow(k int) int { return unlike(f.steps(k)) }
@@ -178,31 +194,43 @@ func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
 // LeftSigned lays out m rows of k bytes with a sign like LeftHalves; the format adds
 // Shift to each.
 func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int) Matrix {
-	return leftRows(f, dst, a, m, k, func(row []float32, src []int8) {
-		if f.left == leftQuad {
-			bytes := as[uint8](row)
-			Unsigned(bytes[:k], src)
-			clear(bytes[k:])
-			return
-		}
-		words := as[int16](row)
-		narrow.WidenSigned(f.level, words[:k], src)
-		clear(words[k:])
-	})
+	if f.left == leftWords {
+		return leftRows(f, dst, a, m, k, func(row []float32, src []int8) {
+			words := as[int16](row)
+			narrow.WidenSigned(f.level, words[:k], src)
+			clear(words[k:])
+		})
+	}
+	return f.leftBytes(dst, View[uint8]{as8[uint8](a.Data), a.Row, a.Col}, m, k, f.left == leftQuad)
 }
 
-// LeftBytes lays out m rows of k bytes like LeftHalves.
+// LeftBytes lays out m rows of k bytes like LeftHalves; the format adds Shift to each.
 func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int) Matrix {
-	return leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
-		if f.left == leftQuad {
-			bytes := as[uint8](row)
-			clear(bytes[copy(bytes, src):])
-			return
+	if f.left == leftWords {
+		return leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
+			words := as[int16](row)
+			narrow.Widen(f.level, words[:k], src)
+			clear(words[k:])
+		})
+	}
+	return f.leftBytes(dst, a, m, k, f.left == leftSplit)
+}
+
+// leftBytes lays out quads of bytes, whose sign bits may be flipped.
+func (f *Format) leftBytes(dst []float32, a View[uint8], m, k int, flip bool) Matrix {
+	rows := leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
+		bytes := as[uint8](row)
+		if flip {
+			flipSigns(bytes[:k], src)
+		} else {
+			copy(bytes, src)
 		}
-		words := as[int16](row)
-		narrow.Widen(f.level, words[:k], src)
-		clear(words[k:])
+		clear(bytes[k:])
 	})
+	if f.left == leftSplit {
+		f.splitRows(dst, m, f.steps(k))
+	}
+	return rows
 }
 
 // HalvesInPlace views rows of halves as a left operand where they lie: where the format
@@ -264,6 +292,11 @@ func (f *Format) widened(dst []float32, b Panels, k, n int) Panels {
 // Ints views what a product of Int8 leaves in C, and gives to its tail, as the
 // integers that it is.
 func Ints(c []float32) []int32 { return as[int32](c) }
+
+// as8 views bytes as bytes with a sign or without.
+func as8[E, F int8 | uint8](s []F) []E {
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
 
 // as views floats as smaller numbers, or others of four bytes.
 func as[E any](s []float32) []E {

@@ -31,11 +31,12 @@ type low struct {
 	a       []uint16 // bf16 or f16, rows of k
 	b       View[uint16]
 	bytes   []uint8 // rows of k
+	signed  bool    // they have a sign
 	weights View[int8]
 }
 
 func newLow(rnd *rand.Rand, f *Format, m, n, k int) *low {
-	l := &low{m: m, n: n, k: k, f: f}
+	l := &low{m: m, n: n, k: k, f: f, signed: rnd.Intn(2) == 0}
 	row, col := n, 1
 	if rnd.Intn(2) == 0 {
 		row, col = 1, k
@@ -61,16 +62,40 @@ func (l *low) product(t *testing.T) Product {
 	t.Helper()
 	left, right := guarded(l.f.LeftLen(l.m, l.k), 1), guarded(l.f.PackedLen(l.k, l.n), 1)
 	var a Matrix
+	var offsets []float32
 	if l.f.kind == Int8 {
 		l.f.PackBytes(right, l.weights, l.k, l.n)
-		a = l.f.LeftBytes(left, View[uint8]{l.bytes, l.k, 1}, l.m, l.k)
+		a = l.leftBytes(left)
+		if l.f.Shift(l.signed) != 0 {
+			offsets = guarded(l.n, 1)
+			l.f.Offsets(Ints(offsets), l.weights, l.k)
+			whole(t, "the offsets", offsets)
+		}
 	} else {
 		l.f.PackHalves(right, l.b, l.k, l.n)
 		a = l.f.LeftHalves(left, View[uint16]{l.a, l.k, 1}, l.m, l.k)
 	}
 	whole(t, "A", left)
 	whole(t, "B", right)
-	return l.f.Product(l.m, l.n, l.k, a, right)
+	p := l.f.Product(l.m, l.n, l.k, a, right)
+	p.Bias = offsets
+	return p
+}
+
+// leftBytes lays out bytes with or without a sign.
+func (l *low) leftBytes(left []float32) Matrix {
+	if l.signed {
+		return l.f.LeftSigned(left, View[int8]{as8[int8](l.bytes), l.k, 1}, l.m, l.k)
+	}
+	return l.f.LeftBytes(left, View[uint8]{l.bytes, l.k, 1}, l.m, l.k)
+}
+
+// byte is an element of the left operand.
+func (l *low) byte(i, q int) int32 {
+	if l.signed {
+		return int32(int8(l.bytes[i*l.k+q]))
+	}
+	return int32(l.bytes[i*l.k+q])
 }
 
 // multiply computes the product by ranges, and gives C.
@@ -117,7 +142,7 @@ func (l *low) check(i, j int, got float32) error {
 		at := q*l.b.Row + j*l.b.Col
 		x := l.value(l.a[i*l.k+q]) * l.value(l.b.Data[at])
 		sum, abs = sum+x, abs+math.Abs(x)
-		whole += int32(l.bytes[i*l.k+q]) * int32(l.weights.Data[at])
+		whole += l.byte(i, q) * int32(l.weights.Data[at])
 	}
 	if l.f.kind == Int8 {
 		if g := int32(math.Float32bits(got)); g != whole {
@@ -270,6 +295,7 @@ func TestInt8(t *testing.T) {
 	for _, f := range everyFormat(Int8) {
 		for range 20 {
 			l := newLow(rnd, f, 1+rnd.Intn(20), 1+rnd.Intn(80), 1+rnd.Intn(50))
+			l.signed = false
 			zeros := make([]int32, l.n)
 			d := &Dequantize{Level: f.level, To: make([]float32, l.m*l.n), Ld: l.n}
 			for j := range l.n {
@@ -334,17 +360,22 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestUnsigned: bytes with a sign keep their meaning with a zero point of 128.
-func TestUnsigned(t *testing.T) {
-	dst := make([]uint8, 256)
-	src := make([]int8, 256)
-	for i := range src {
-		src[i] = int8(i - 128)
-	}
-	Unsigned(dst, src)
-	for i, x := range dst {
-		if int(x)-128 != i-128 {
-			t.Errorf("%d becomes %d", src[i], x)
+// TestFlipSigns: bytes with a sign keep their meaning with a zero point of 128.
+func TestFlipSigns(t *testing.T) {
+	for n := range 20 {
+		dst, src := make([]uint8, n+1), make([]uint8, n)
+		for i := range src {
+			src[i] = uint8(i * 41)
+		}
+		dst[n] = 7
+		flipSigns(dst[:n], src)
+		for i, x := range dst[:n] {
+			if int(x)-128 != int(int8(src[i])) {
+				t.Errorf("%d becomes %d", int8(src[i]), x)
+			}
+		}
+		if dst[n] != 7 {
+			t.Error("written behind the end")
 		}
 	}
 }
@@ -375,7 +406,7 @@ func TestFormatSteady(t *testing.T) {
 		var x Scratch
 		if n := testing.AllocsPerRun(10, func() {
 			if kind == Int8 {
-				p.A = f.LeftBytes(left, View[uint8]{l.bytes, 90, 1}, 20, 90)
+				p.A = l.leftBytes(left)
 			} else {
 				p.A = f.LeftHalves(left, View[uint16]{l.a, 90, 1}, 20, 90)
 			}

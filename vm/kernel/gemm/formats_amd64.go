@@ -5,19 +5,19 @@ import "github.com/npulang/npu/vm/kernel/isa"
 // direct lists the formats whose kernels read panels as they are. AVX-512 without
 // products of bf16 widens them, and without those of bytes it does as AVX2.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
-	words := &Format{name: "int8 pairs", set: &int8AVX2, deep: 2, left: leftWords}
+	bytes := &Format{name: "int8 split", set: &int8Split, deep: 4, left: leftSplit, split: &splitAVX2}
 	switch level {
 	case isa.AVX2:
 		list = [kinds]*Format{
 			BF16: {name: "bf16", set: &bf16AVX2, deep: 1},
 			F16:  {name: "f16", set: &f16AVX2, deep: 1},
-			Int8: words,
+			Int8: bytes,
 		}
 	case isa.AVX512:
 		list = [kinds]*Format{
 			BF16: {name: "bf16", set: &bf16AVX512, deep: 1},
 			F16:  {name: "f16", set: &f16AVX512, deep: 1},
-			Int8: words,
+			Int8: bytes,
 		}
 	}
 	if bf16 && level == isa.AVX512 {
@@ -107,15 +107,17 @@ var bf16Pairs = kernels{
 	},
 }
 
-var int8AVX2 = kernels{
+var splitAVX2 = splitter{row: splitRowAVX2, rest: addRests1AVX2, rest4: addRests4AVX2}
+
+var int8Split = kernels{
 	rows: 6, width: 16, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
-		1: {1: tile1x1Int8AVX2, 4: tile1x4Int8AVX2},
-		2: {1: tile2x1Int8AVX2, 2: tile2x2Int8AVX2},
-		3: {1: tile3x1Int8AVX2},
-		4: {1: tile4x1Int8AVX2},
-		5: {1: tile5x1Int8AVX2},
-		6: {1: tile6x1Int8AVX2},
+		1: {1: tile1x1SplitAVX2, 4: tile1x4SplitAVX2},
+		2: {1: tile2x1SplitAVX2, 2: tile2x2SplitAVX2},
+		3: {1: tile3x1SplitAVX2},
+		4: {1: tile4x1SplitAVX2},
+		5: {1: tile5x1SplitAVX2},
+		6: {1: tile6x1SplitAVX2},
 	},
 }
 

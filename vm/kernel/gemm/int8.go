@@ -44,28 +44,39 @@ func Columns(b Matrix, k, n int) (q []int8, scales []float32) {
 	return q, scales
 }
 
-// Unsigned makes bytes without a sign of ones with a sign, by adding 128: so does
-// the zero point. dst has as many as src.
-func Unsigned(dst []uint8, src []int8) {
-	dst = dst[:len(src)]
+// flipSigns makes bytes without a sign of ones with one, 128 more, or the other way round.
+func flipSigns(dst, src []uint8) {
 	n := len(src) &^ 7
 	for i := 0; i < n; i += 8 {
 		eight := *(*uint64)(unsafe.Pointer(&src[i]))
 		*(*uint64)(unsafe.Pointer(&dst[i])) = eight ^ 0x8080808080808080
 	}
 	for i := n; i < len(src); i++ {
-		dst[i] = uint8(src[i]) ^ 0x80
+		dst[i] = src[i] ^ 0x80
 	}
 }
 
-// Shift is what LeftSigned adds to every element, so that it has no sign: 0, or 128
-// where the processor multiplies bytes without one by bytes with one. Shift times the
-// sum of a column of B is then to be taken off each sum of products.
-func (f *Format) Shift() int32 {
-	if f.left == leftQuad {
+// Shift is what LeftSigned, or LeftBytes, adds to every element, since the processor
+// multiplies bytes without a sign by bytes with one: 128, -128 or 0. Shift times the sum
+// of a column of B is then to be taken off each sum of products: Offsets, as Bias.
+func (f *Format) Shift(signed bool) int32 {
+	switch {
+	case f.left == leftQuad && signed:
 		return 128
+	case f.left == leftSplit && !signed:
+		return -128
 	}
 	return 0
+}
+
+// Offsets sets dst to what left operands that have a Shift need as Bias, one for each
+// column of B, a matrix of k rows of bytes. They wrap.
+func (f *Format) Offsets(dst []int32, b View[int8], k int) {
+	SumColumns(dst, b, k)
+	by := f.Shift(true) + f.Shift(false)
+	for j := range dst {
+		dst[j] *= -by
+	}
 }
 
 // SumColumns sets sums to those of as many columns of a matrix of k rows of bytes. They

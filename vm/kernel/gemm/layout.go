@@ -27,11 +27,12 @@ func packing(level isa.Level) *kernels {
 var layouts = [isa.NEON + 1][kinds]struct {
 	name        string
 	width, deep int
+	left        left // which says how bytes are packed, and what Offsets are
 }{
-	isa.Portable: {BF16: {"bf16", 4, 1}, F16: {"f16", 4, 1}, Int8: {"int8 pairs", 8, 2}},
-	isa.AVX2:     {BF16: {"bf16", 16, 1}, F16: {"f16", 16, 1}, Int8: {"int8 pairs", 16, 2}},
-	isa.AVX512:   {BF16: {"bf16 pairs", 32, 2}, F16: {"f16", 32, 1}, Int8: {"int8 quads", 32, 4}},
-	isa.NEON:     {BF16: {"bf16", 16, 1}, F16: {"f16", 16, 1}, Int8: {"int8 pairs", 8, 2}},
+	isa.Portable: {BF16: {"bf16", 4, 1, leftFloat}, F16: {"f16", 4, 1, leftFloat}, Int8: {"int8 pairs", 8, 2, leftWords}},
+	isa.AVX2:     {BF16: {"bf16", 16, 1, leftFloat}, F16: {"f16", 16, 1, leftFloat}, Int8: {"int8 split", 16, 4, leftSplit}},
+	isa.AVX512:   {BF16: {"bf16 pairs", 32, 2, leftPair}, F16: {"f16", 32, 1, leftFloat}, Int8: {"int8 quads", 32, 4, leftQuad}},
+	isa.NEON:     {BF16: {"bf16", 16, 1, leftFloat}, F16: {"f16", 16, 1, leftFloat}, Int8: {"int8 pairs", 8, 2, leftWords}},
 }
 
 // PackingFor is a format for packing only: FormatOf(level, kind) if this processor has
@@ -46,7 +47,7 @@ func PackingFor(level isa.Level, kind Kind) *Format {
 func foreign(level isa.Level, kind Kind) *Format {
 	l := layouts[level][kind]
 	return &Format{
-		name: layoutName(l.name, l.width), level: level, kind: kind, deep: l.deep,
+		name: layoutName(l.name, l.width), level: level, kind: kind, deep: l.deep, left: l.left,
 		set: &kernels{width: l.width},
 	}
 }

@@ -15,7 +15,7 @@ type Product struct {
 	C   []float32
 	Ldc int
 	// Bias, if not nil, is N floats that are added to every row of the product, which
-	// has been rounded before. Products whose sums are integers have none.
+	// has been rounded before; N integers, as Ints views them, where sums are integers.
 	Bias []float32
 	// Tail, if not nil, is called for every finished block of C while it is in the
 	// second cache.
@@ -197,7 +197,11 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 		m.left(&b, rows, ks)
 		m.x.run(m.set, &b)
 	}
-	if w.ks.Hi == m.p.K && m.p.Tail != nil {
+	if w.ks.Hi < m.p.K {
+		return nil
+	}
+	m.addRests(rows, cols, c, ldc)
+	if m.p.Tail != nil {
 		m.p.Tail.Block(rows.Lo, cols.Lo, rows.len(), cols.len(), c, ldc)
 	}
 	return nil

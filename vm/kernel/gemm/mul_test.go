@@ -333,7 +333,7 @@ func TestAligned(t *testing.T) {
 	}
 }
 
-// TestFields: the fields of a tile are where the generator believes them to be.
+// TestFields: the fields that kernels read are where the generator believes them to be.
 func TestFields(t *testing.T) {
 	var x tile
 	for i, off := range []uintptr{
@@ -343,6 +343,15 @@ func TestFields(t *testing.T) {
 	} {
 		if isa.Has(isa.AVX2) && off != uintptr(8*i) {
 			t.Errorf("field %d lies at %d", i, off)
+		}
+	}
+	var r rest
+	for i, off := range []uintptr{
+		unsafe.Offsetof(r.c), unsafe.Offsetof(r.b), unsafe.Offsetof(r.ldc), unsafe.Offsetof(r.panel), unsafe.Offsetof(r.rows),
+		unsafe.Offsetof(r.sums), unsafe.Offsetof(r.starts), unsafe.Offsetof(r.values), unsafe.Offsetof(r.quads),
+	} {
+		if isa.Has(isa.AVX2) && off != uintptr(8*i) {
+			t.Errorf("field %d of what is left lies at %d", i, off)
 		}
 	}
 }

@@ -40,5 +40,10 @@ func int8Row(t *tile, i int) {
 			line += t.line
 		}
 	}
+	if t.bias != 0 {
+		for j, b := range unsafe.Slice((*int32)(from(t.of.Bias, t.bias)), len(c)) {
+			s[j] += b
+		}
+	}
 	copy(c, s[:])
 }

@@ -5,6 +5,7 @@ package gemm
 // have one each.
 type Scratch struct {
 	tile    tile
+	rest    rest
 	a, b, c []float32
 }
 

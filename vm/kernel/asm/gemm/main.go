@@ -16,12 +16,17 @@ func main() {
 		{floats, []vectors{avx2, avx512}},
 		{bf16Halves, []vectors{avx2, avx512}},
 		{f16Halves, []vectors{avx2, avx512}},
-		{int8Pairs, []vectors{avx2}},
+		{int8Split, []vectors{avx2}},
 		{bf16Pairs, []vectors{avx512}},
 		{int8Quads, []vectors{avx512}},
 	} {
 		for _, v := range k.levels {
-			files = append(files, gen.File{Name: k.file(v), Build: func(c *build.Context) { tiles(c, v, k.operands) }})
+			files = append(files, gen.File{Name: k.file(v), Build: func(c *build.Context) {
+				tiles(c, v, k.operands)
+				if k.more != nil {
+					k.more(c)
+				}
+			}})
 		}
 	}
 	gen.Main("gemm", files...)

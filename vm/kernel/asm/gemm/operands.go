@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -15,6 +16,8 @@ type operands struct {
 	name  string
 	part  int // a register of B takes this part of its bytes in a panel: 1, or 2 for half of them
 	spare int // registers that add needs on the way
+	// integers says that sums are integers.
+	integers bool
 	// load makes a register of B of what lies in a panel.
 	load func(t *tile, m Mem, r reg.VecVirtual)
 	// spread fills a register with four bytes of A.
@@ -23,6 +26,8 @@ type operands struct {
 	add func(t *tile, a, b, sum reg.VecVirtual)
 	// from does the same with B in memory; nil: B has to be loaded first.
 	from func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual)
+	// more writes what there is beside tiles; nil: nothing.
+	more func(*Context)
 }
 
 // lineBytes is how many bytes a register of B takes in a panel.
@@ -63,21 +68,16 @@ var (
 		},
 	}
 
-	// Two integers of 16 bits in A meet two bytes, which are widened: their products'
-	// sum fits 32 bits, whatever they are.
-	int8Pairs = operands{
-		name: "Int8", part: 2, spare: 1, spread: spreadInts,
-		load: func(t *tile, m Mem, r reg.VecVirtual) { t.VPMOVSXBW(m, r) },
-		add: func(t *tile, a, b, sum reg.VecVirtual) {
-			products := t.alloc(t.Context)
-			t.VPMADDWD(b, a, products)
-			t.VPADDD(products, sum, sum)
-		},
+	// Four bytes with a sign in A meet four without one. No two neighbours in A may sum up
+	// to more than 128, so that their products' sum fits 16 bits, whatever B is.
+	int8Split = operands{
+		name: "Split", part: 1, spare: 1, integers: true, load: loadWhole, spread: spreadInts, more: split,
+		add: func(t *tile, a, b, sum reg.VecVirtual) { multiplyAdd(t.Context, a, b, t.alloc(t.Context), sum) },
 	}
 
 	// Four bytes without a sign in A meet four with one.
 	int8Quads = operands{
-		name: "Quads", part: 1, load: loadWhole, spread: spreadInts,
+		name: "Quads", part: 1, integers: true, load: loadWhole, spread: spreadInts,
 		add:  func(t *tile, a, b, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
 		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
 	}

@@ -167,7 +167,7 @@ func (t *tile) bias() {
 		r := t.alloc(t.Context)
 		load(Mem{Base: bias, Disp: v * t.bytes}, r)
 		for i := range t.height {
-			t.VADDPS(r, t.sums[i][v], t.sums[i][v])
+			t.sum(r, t.sums[i][v])
 		}
 	}
 	t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
@@ -183,6 +183,15 @@ func (t *tile) bias() {
 		add(func(m Mem, r reg.VecVirtual) { t.vectors.load(t.Context, mask, m, r) }, v)
 	}
 	t.Label("store")
+}
+
+// sum adds a register to one of sums.
+func (t *tile) sum(r, to reg.VecVirtual) {
+	if t.integers {
+		t.VPADDD(r, to, to)
+	} else {
+		t.VADDPS(r, to, to)
+	}
 }
 
 // end writes the sums to C.

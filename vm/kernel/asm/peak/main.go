@@ -28,9 +28,10 @@ func loops(c *Context) {
 	loop(c, "bf16AVX512", "VDPBF16PS of sixteen pairs of bf16", zmm, clearZ,
 		func(a, sum reg.VecVirtual) { c.Instruction(gen.Accumulate("VDPBF16PS", a, a, sum)) })
 	products := c.YMM()
-	loop(c, "int8AVX2", "VPMADDWD and VPADDD of eight pairs of widened bytes", ymm, clearY,
+	loop(c, "int8AVX2", "VPMADDUBSW, VPMADDWD and VPADDD of eight quads of bytes", ymm, clearY,
 		func(a, sum reg.VecVirtual) {
-			c.VPMADDWD(a, a, products)
+			c.VPMADDUBSW(a, a, products)
+			c.VPMADDWD(a, products, products)
 			c.VPADDD(products, sum, sum)
 		})
 	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm, clearZ,
