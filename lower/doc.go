@@ -28,7 +28,8 @@
 // A unit is what a task occupies; a stream is an order of tasks of any units. The
 // graph is parted into the fewest paths along its edges (a largest matching), the
 // paths are put on streams by the strategy, and a simulation against the device's
-// row says how many streams are worth having. Events come last, one for each task
+// row says how many streams are worth having, and, where their number is left open,
+// whether they are worth their memory. Events come last, one for each task
 // that another stream waits for, and no wait that follows from others: the
 // transitive reduction of what is read and of the streams' order.
 //

@@ -51,9 +51,7 @@ func (p *Plan) decide(opts *Options) {
 		p.reorder()
 	}
 	p.measureTasks()
-	p.assignStreams(opts)
-	p.placeEvents()
-	p.placeBuffers(opts)
+	p.arrange(opts)
 }
 
 // A weightTable gathers the weights of a function and all its bodies.

@@ -166,8 +166,11 @@ func (s *simulator) take(k int, at int64) int64 {
 }
 
 // schedule lets the streams of the plan run.
-func (p *Plan) schedule() *schedule {
-	s := newSimulator(p.dag(nil), p.device)
+func (p *Plan) schedule() *schedule { return p.scheduleOf(p.dag(nil)) }
+
+// scheduleOf does so with the times of g.
+func (p *Plan) scheduleOf(g *dag) *schedule {
+	s := newSimulator(g, p.device)
 	stream := make([]int32, len(p.Tasks))
 	for i := range p.Tasks {
 		stream[i] = int32(p.Tasks[i].Stream)
