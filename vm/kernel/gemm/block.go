@@ -106,18 +106,37 @@ func (t *tile) column(k *kernels, s stack, c uintptr) {
 	if t.of.tiled {
 		row, t.row = t.k*floatBytes, floatBytes
 	}
+	dense := t.dense(k)
 	for i := range s.tiles {
 		height := s.height(i)
 		if t.of.tiled {
 			t.step = height * floatBytes
 		}
 		t.a, t.c = a, c
-		k.tiles[height][1](t)
+		if run := dense[height]; run != nil {
+			run(t)
+		} else {
+			k.tiles[height][1](t)
+		}
 		a += uintptr(height * row)
 		c += uintptr(height * t.ldc)
 		t.next += uintptr(t.hop * (t.k / hopSteps))
 	}
 }
+
+// dense are the functions that know how A and B lie, by height.
+func (t *tile) dense(k *kernels) *[mostRows + 1]func(*tile) {
+	switch {
+	case t.line != k.line:
+	case t.of.tiled:
+		return &k.dense[inTiles]
+	case t.of.A.Col == 1:
+		return &k.dense[inRows]
+	}
+	return &noTiles
+}
+
+var noTiles [mostRows + 1]func(*tile)
 
 // wide runs tiles of few rows that may span several panels.
 func (t *tile) wide(k *kernels, s stack) {

@@ -39,6 +39,11 @@ var bf16AVX2 = kernels{
 		5: {1: tile5x1BF16AVX2},
 		6: {1: tile6x1BF16AVX2},
 	},
+	line: 32,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {4: tiled4BF16AVX2, 5: tiled5BF16AVX2, 6: tiled6BF16AVX2},
+		inRows:  {4: rows4BF16AVX2, 5: rows5BF16AVX2, 6: rows6BF16AVX2},
+	},
 }
 
 var bf16AVX512 = kernels{
@@ -57,6 +62,11 @@ var bf16AVX512 = kernels{
 		11: {1: tile11x1BF16AVX512},
 		12: {1: tile12x1BF16AVX512},
 	},
+	line: 64,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {7: tiled7BF16AVX512, 8: tiled8BF16AVX512, 9: tiled9BF16AVX512, 10: tiled10BF16AVX512, 11: tiled11BF16AVX512, 12: tiled12BF16AVX512},
+		inRows:  {7: rows7BF16AVX512, 8: rows8BF16AVX512, 9: rows9BF16AVX512, 10: rows10BF16AVX512, 11: rows11BF16AVX512, 12: rows12BF16AVX512},
+	},
 }
 
 var f16AVX2 = kernels{
@@ -68,6 +78,11 @@ var f16AVX2 = kernels{
 		4: {1: tile4x1F16AVX2},
 		5: {1: tile5x1F16AVX2},
 		6: {1: tile6x1F16AVX2},
+	},
+	line: 32,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {4: tiled4F16AVX2, 5: tiled5F16AVX2, 6: tiled6F16AVX2},
+		inRows:  {4: rows4F16AVX2, 5: rows5F16AVX2, 6: rows6F16AVX2},
 	},
 }
 
@@ -87,6 +102,11 @@ var f16AVX512 = kernels{
 		11: {1: tile11x1F16AVX512},
 		12: {1: tile12x1F16AVX512},
 	},
+	line: 64,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {7: tiled7F16AVX512, 8: tiled8F16AVX512, 9: tiled9F16AVX512, 10: tiled10F16AVX512, 11: tiled11F16AVX512, 12: tiled12F16AVX512},
+		inRows:  {7: rows7F16AVX512, 8: rows8F16AVX512, 9: rows9F16AVX512, 10: rows10F16AVX512, 11: rows11F16AVX512, 12: rows12F16AVX512},
+	},
 }
 
 var bf16Pairs = kernels{
@@ -105,6 +125,11 @@ var bf16Pairs = kernels{
 		11: {1: tile11x1PairsAVX512},
 		12: {1: tile12x1PairsAVX512},
 	},
+	line: 128,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {7: tiled7PairsAVX512, 8: tiled8PairsAVX512, 9: tiled9PairsAVX512, 10: tiled10PairsAVX512, 11: tiled11PairsAVX512, 12: tiled12PairsAVX512},
+		inRows:  {7: rows7PairsAVX512, 8: rows8PairsAVX512, 9: rows9PairsAVX512, 10: rows10PairsAVX512, 11: rows11PairsAVX512, 12: rows12PairsAVX512},
+	},
 }
 
 var splitAVX2 = splitter{row: splitRowAVX2, rest: addRests1AVX2, rest4: addRests4AVX2}
@@ -118,6 +143,11 @@ var int8Split = kernels{
 		4: {1: tile4x1SplitAVX2},
 		5: {1: tile5x1SplitAVX2},
 		6: {1: tile6x1SplitAVX2},
+	},
+	line: 64,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {4: tiled4SplitAVX2, 5: tiled5SplitAVX2, 6: tiled6SplitAVX2},
+		inRows:  {4: rows4SplitAVX2, 5: rows5SplitAVX2, 6: rows6SplitAVX2},
 	},
 }
 
@@ -136,5 +166,10 @@ var int8Quads = kernels{
 		10: {1: tile10x1QuadsAVX512},
 		11: {1: tile11x1QuadsAVX512},
 		12: {1: tile12x1QuadsAVX512},
+	},
+	line: 128,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {7: tiled7QuadsAVX512, 8: tiled8QuadsAVX512, 9: tiled9QuadsAVX512, 10: tiled10QuadsAVX512, 11: tiled11QuadsAVX512, 12: tiled12QuadsAVX512},
+		inRows:  {7: rows7QuadsAVX512, 8: rows8QuadsAVX512, 9: rows9QuadsAVX512, 10: rows10QuadsAVX512, 11: rows11QuadsAVX512, 12: rows12QuadsAVX512},
 	},
 }

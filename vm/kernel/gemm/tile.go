@@ -41,8 +41,18 @@ type kernels struct {
 	// tiles has the function for tiles of so many rows and panels, where there is
 	// one; for a panel by itself there is one for every number of rows.
 	tiles [mostRows + 1][mostPanels + 1]func(*tile)
+	// dense are faster ones for one panel whose rows are line bytes apart, by where A
+	// lies; nil: there is none.
+	dense [2][mostRows + 1]func(*tile)
+	line  int
 	turns *turns
 }
+
+// Where a dense tile has A.
+const (
+	inTiles = iota // as packTiles has laid it out
+	inRows         // its rows are in one piece each
+)
 
 // turns have, by their number, the functions that write one to eight rows of src, row
 // bytes apart, as lines of as many floats, line bytes apart: blocks times eight of

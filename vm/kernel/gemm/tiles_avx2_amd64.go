@@ -46,3 +46,33 @@ func tile5x1AVX2(t *tile)
 //
 //go:noescape
 func tile6x1AVX2(t *tile)
+
+// tiled4AVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func tiled4AVX2(t *tile)
+
+// tiled5AVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func tiled5AVX2(t *tile)
+
+// tiled6AVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func tiled6AVX2(t *tile)
+
+// rows4AVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func rows4AVX2(t *tile)
+
+// rows5AVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func rows5AVX2(t *tile)
+
+// rows6AVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func rows6AVX2(t *tile)

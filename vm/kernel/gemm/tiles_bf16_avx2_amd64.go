@@ -46,3 +46,33 @@ func tile5x1BF16AVX2(t *tile)
 //
 //go:noescape
 func tile6x1BF16AVX2(t *tile)
+
+// tiled4BF16AVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func tiled4BF16AVX2(t *tile)
+
+// tiled5BF16AVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func tiled5BF16AVX2(t *tile)
+
+// tiled6BF16AVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func tiled6BF16AVX2(t *tile)
+
+// rows4BF16AVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func rows4BF16AVX2(t *tile)
+
+// rows5BF16AVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func rows5BF16AVX2(t *tile)
+
+// rows6BF16AVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func rows6BF16AVX2(t *tile)

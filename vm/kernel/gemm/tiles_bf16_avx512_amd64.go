@@ -76,3 +76,63 @@ func tile11x1BF16AVX512(t *tile)
 //
 //go:noescape
 func tile12x1BF16AVX512(t *tile)
+
+// tiled7BF16AVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func tiled7BF16AVX512(t *tile)
+
+// tiled8BF16AVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func tiled8BF16AVX512(t *tile)
+
+// tiled9BF16AVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func tiled9BF16AVX512(t *tile)
+
+// tiled10BF16AVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func tiled10BF16AVX512(t *tile)
+
+// tiled11BF16AVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func tiled11BF16AVX512(t *tile)
+
+// tiled12BF16AVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func tiled12BF16AVX512(t *tile)
+
+// rows7BF16AVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func rows7BF16AVX512(t *tile)
+
+// rows8BF16AVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func rows8BF16AVX512(t *tile)
+
+// rows9BF16AVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func rows9BF16AVX512(t *tile)
+
+// rows10BF16AVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func rows10BF16AVX512(t *tile)
+
+// rows11BF16AVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func rows11BF16AVX512(t *tile)
+
+// rows12BF16AVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func rows12BF16AVX512(t *tile)

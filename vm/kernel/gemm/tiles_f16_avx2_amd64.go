@@ -46,3 +46,33 @@ func tile5x1F16AVX2(t *tile)
 //
 //go:noescape
 func tile6x1F16AVX2(t *tile)
+
+// tiled4F16AVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func tiled4F16AVX2(t *tile)
+
+// tiled5F16AVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func tiled5F16AVX2(t *tile)
+
+// tiled6F16AVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func tiled6F16AVX2(t *tile)
+
+// rows4F16AVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func rows4F16AVX2(t *tile)
+
+// rows5F16AVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func rows5F16AVX2(t *tile)
+
+// rows6F16AVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func rows6F16AVX2(t *tile)

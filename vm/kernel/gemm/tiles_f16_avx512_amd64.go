@@ -76,3 +76,63 @@ func tile11x1F16AVX512(t *tile)
 //
 //go:noescape
 func tile12x1F16AVX512(t *tile)
+
+// tiled7F16AVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func tiled7F16AVX512(t *tile)
+
+// tiled8F16AVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func tiled8F16AVX512(t *tile)
+
+// tiled9F16AVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func tiled9F16AVX512(t *tile)
+
+// tiled10F16AVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func tiled10F16AVX512(t *tile)
+
+// tiled11F16AVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func tiled11F16AVX512(t *tile)
+
+// tiled12F16AVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func tiled12F16AVX512(t *tile)
+
+// rows7F16AVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func rows7F16AVX512(t *tile)
+
+// rows8F16AVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func rows8F16AVX512(t *tile)
+
+// rows9F16AVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func rows9F16AVX512(t *tile)
+
+// rows10F16AVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func rows10F16AVX512(t *tile)
+
+// rows11F16AVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func rows11F16AVX512(t *tile)
+
+// rows12F16AVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func rows12F16AVX512(t *tile)

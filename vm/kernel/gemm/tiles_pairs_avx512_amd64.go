@@ -76,3 +76,63 @@ func tile11x1PairsAVX512(t *tile)
 //
 //go:noescape
 func tile12x1PairsAVX512(t *tile)
+
+// tiled7PairsAVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func tiled7PairsAVX512(t *tile)
+
+// tiled8PairsAVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func tiled8PairsAVX512(t *tile)
+
+// tiled9PairsAVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func tiled9PairsAVX512(t *tile)
+
+// tiled10PairsAVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func tiled10PairsAVX512(t *tile)
+
+// tiled11PairsAVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func tiled11PairsAVX512(t *tile)
+
+// tiled12PairsAVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func tiled12PairsAVX512(t *tile)
+
+// rows7PairsAVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func rows7PairsAVX512(t *tile)
+
+// rows8PairsAVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func rows8PairsAVX512(t *tile)
+
+// rows9PairsAVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func rows9PairsAVX512(t *tile)
+
+// rows10PairsAVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func rows10PairsAVX512(t *tile)
+
+// rows11PairsAVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func rows11PairsAVX512(t *tile)
+
+// rows12PairsAVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func rows12PairsAVX512(t *tile)

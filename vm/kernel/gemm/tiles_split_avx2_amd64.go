@@ -42,6 +42,36 @@ func tile5x1SplitAVX2(t *tile)
 //go:noescape
 func tile6x1SplitAVX2(t *tile)
 
+// tiled4SplitAVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func tiled4SplitAVX2(t *tile)
+
+// tiled5SplitAVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func tiled5SplitAVX2(t *tile)
+
+// tiled6SplitAVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func tiled6SplitAVX2(t *tile)
+
+// rows4SplitAVX2 computes 4 by 16 elements of C.
+//
+//go:noescape
+func rows4SplitAVX2(t *tile)
+
+// rows5SplitAVX2 computes 5 by 16 elements of C.
+//
+//go:noescape
+func rows5SplitAVX2(t *tile)
+
+// rows6SplitAVX2 computes 6 by 16 elements of C.
+//
+//go:noescape
+func rows6SplitAVX2(t *tile)
+
 // splitRowAVX2 makes of n bytes, a multiple of 32, ones of which two neighbours sum up to
 // 128 at most, or -128. What it takes away it writes in fours, those that have some: to
 // values, and to quads their numbers. Both have room for eight more. It returns how many,

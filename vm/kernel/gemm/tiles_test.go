@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -41,5 +42,56 @@ func TestPackTiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDenseTiles: the tiles that know how A and B lie give the bits of those that are
+// told, for every length, from zero or C, with a bias.
+func TestDenseTiles(t *testing.T) {
+	rnd := rand.New(rand.NewSource(9))
+	for _, level := range isa.Levels() {
+		k := at(level)
+		for where, tiles := range k.dense {
+			for h, run := range tiles {
+				if run == nil {
+					continue
+				}
+				for deep := range 40 {
+					for _, n := range []int{k.width, k.width - 1, 1} {
+						sameTile(t, rnd, level, h, deep, n, where, run)
+					}
+				}
+			}
+		}
+	}
+}
+
+func sameTile(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, where int, run func(*tile)) {
+	t.Helper()
+	k := at(level)
+	a := Matrix{fill(rnd, 1, h*(deep+1)).Data[:h*(deep+1)-1], deep + 1, 1}
+	b, bias := fill(rnd, 1, deep*k.width), fill(rnd, 1, n)
+	u := tile{
+		row: a.Row * floatBytes, step: floatBytes, line: k.line, ldc: n * floatBytes, k: deep, n: n, add: deep % 2,
+		a: address(a.Data), b: address(b.Data), next: address(b.Data), bias: address(bias.Data),
+	}
+	if where == inTiles {
+		u.row, u.step = floatBytes, h*floatBytes
+	}
+	var got [2][]float32
+	for i, f := range []func(*tile){k.tiles[h][1], run} {
+		c := guarded(h*n, 1)
+		for j := range c {
+			c[j] = float32(j % 9)
+		}
+		v := u
+		v.of = Block{A: a, B: Panels{b.Data, 0, k.width}, C: c, Bias: bias.Data}
+		v.c = address(c)
+		f(&v)
+		whole(t, "C", c)
+		got[i] = c
+	}
+	if !slices.Equal(got[0], got[1]) {
+		t.Fatalf("%v: %d rows, %d columns, %d products (%d): %v, not %v", level, h, n, deep, where, got[1], got[0])
 	}
 }

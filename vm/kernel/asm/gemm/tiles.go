@@ -45,6 +45,11 @@ func tiles(c *Context, v vectors, o operands) {
 			most = max(most, p)
 		}
 	}
+	denseTiles(v, func(rows int, d *dense) {
+		t := newTile(c, v, o, rows, 1)
+		t.dense = d
+		t.write()
+	})
 	laneTable(c, most*2*v.lanes())
 }
 
@@ -54,6 +59,7 @@ type tile struct {
 	vectors
 	operands
 	height, panels int
+	dense          *dense // nil: the distances of A and B may be any
 	arg            reg.GPVirtual
 	sums           [][]reg.VecVirtual // by row and register
 	a, b, c        rowsAt
@@ -70,7 +76,7 @@ func (t *tile) width() int { return 2 * t.panels }
 
 // write emits the function.
 func (t *tile) write() {
-	name := fmt.Sprintf("tile%dx%d%s%s", t.height, t.panels, t.operands.name, t.vectors.name)
+	name := t.name()
 	t.Function(name)
 	t.Pragma("noescape")
 	t.Signature(gen.Pointer("gemm", "t", "tile"))
@@ -83,10 +89,23 @@ func (t *tile) write() {
 		}
 	}
 	t.begin()
-	t.products()
+	if t.dense != nil {
+		t.denseProducts()
+	} else {
+		t.products()
+	}
 	t.end()
 	t.VZEROUPPER()
 	t.RET()
+}
+
+// name is the function's name.
+func (t *tile) name() string {
+	shape := fmt.Sprintf("tile%dx%d", t.height, t.panels)
+	if t.dense != nil {
+		shape = fmt.Sprint(t.dense.name, t.height)
+	}
+	return shape + t.operands.name + t.vectors.name
 }
 
 // field loads a field of the argument.
