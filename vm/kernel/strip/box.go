@@ -23,6 +23,7 @@ func (p *Program) BoxStream(s *Scratch, views []View, rows, cols int) {
 		}
 	}
 	p.box(s, views, rows, cols, code)
+	vec.Fence(p.level)
 }
 
 func (p *Program) box(s *Scratch, views []View, rows, cols int, code []vec.Inst) {

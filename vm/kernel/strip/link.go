@@ -1,6 +1,10 @@
 package strip
 
-import "github.com/npulang/npu/vm/kernel/vec"
+import (
+	"slices"
+
+	"github.com/npulang/npu/vm/kernel/vec"
+)
 
 // An instr is an instruction before it is bound to a level.
 type instr struct {
@@ -28,15 +32,14 @@ func (c *compiler) pair() {
 // both is two instructions as one.
 func (c *compiler) both(first, second instr) (instr, bool) {
 	at := [2]int{}
-	n, one := 0, true
+	n := 0
 	for _, in := range []instr{first, second} {
 		if in.code.Args() > 0 {
 			at[n] = in.a
-			one = one && in.a >= c.constAt(0) && in.a < c.tempAt(0)
 			n++
 		}
 	}
-	code, ok := vec.Pair(first.code, second.code, one)
+	code, ok := vec.Pair(first.code, second.code)
 	return instr{code: code, a: at[0], b: at[1]}, ok
 }
 
@@ -52,17 +55,46 @@ func (c *compiler) streams() bool {
 
 // link makes the program for the level; codes that come several times take turns.
 func (c *compiler) link(stream bool) []vec.Inst {
-	var turns [vec.Codes]int
-	code := make([]vec.Inst, len(c.code))
-	for i, in := range c.code {
-		switch {
-		case stream && in.result:
-			in.code = vec.Stream
-		case stream && in.code == vec.Load && in.a < c.constAt(0):
-			in.code = vec.LoadAhead
+	list := slices.Clone(c.code)
+	if stream {
+		for i := range list {
+			c.streamed(&list[i])
 		}
+	}
+	loop(list)
+	var turns [vec.Codes]int
+	code := make([]vec.Inst, len(list))
+	for i, in := range list {
 		code[i] = vec.NewInst(c.level, in.code, in.a, in.b, turns[in.code])
 		turns[in.code]++
 	}
 	return code
+}
+
+// streamed goes around the caches.
+func (c *compiler) streamed(in *instr) {
+	switch {
+	case in.result:
+		in.code = vec.Stream
+	case in.code == vec.Load && in.a < c.constAt(0):
+		in.code = vec.LoadAhead
+	}
+}
+
+// loops are the codes that do what the end of a program and the start of it for the next
+// block do.
+var loops = map[[2]vec.Code]vec.Code{
+	{vec.Save, vec.Load}:        vec.SaveLoad,
+	{vec.Stream, vec.LoadAhead}: vec.StreamLoad,
+}
+
+// loop lets the last instruction do what the first one does for the next block.
+func loop(list []instr) {
+	if len(list) < 3 {
+		return
+	}
+	last := &list[len(list)-2]
+	if code, ok := loops[[2]vec.Code{last.code, list[0].code}]; ok {
+		last.code, last.b = code, list[0].a
+	}
 }

@@ -1,6 +1,10 @@
 package strip
 
-import "github.com/npulang/npu/vm/kernel/vec"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/vec"
+)
 
 // Scratch is what runs of programs need on the way, one for each goroutine. The zero
 // value is ready for use; it grows to what the largest program needs.
@@ -19,10 +23,12 @@ func (s *Scratch) fit(p *Program) {
 	if n := len(p.elems) + p.temps; n > len(s.blocks) {
 		s.blocks = vec.Aligned(n)
 	}
-	if p.entries > cap(s.table) {
-		s.table = make([]vec.Operand, p.entries)
+	n := p.entries + 1 // one that stays is behind those that walk
+	if n > cap(s.table) {
+		s.table = make([]vec.Operand, n)
 	}
-	s.table = s.table[:max(p.entries, 1)]
+	s.table = s.table[:n]
+	s.table[n-1] = vec.Operand{}
 	at := len(p.elems)
 	for i := range p.consts {
 		s.table[at+i] = vec.Stays(p.consts[i].Pointer())
@@ -30,6 +36,10 @@ func (s *Scratch) fit(p *Program) {
 	at += len(p.consts)
 	for i := range p.temps {
 		s.table[at+i] = vec.Stays(s.stage(len(p.elems) + i).Pointer())
+	}
+	at += p.temps
+	for i, list := range p.numbers {
+		s.table[at+i] = vec.Stays(unsafe.Pointer(&list[0]))
 	}
 	s.last = p
 }

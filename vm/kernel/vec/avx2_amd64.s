@@ -51,11 +51,13 @@ TEXT ·avx2End(SB), NOSPLIT|NOFRAME, $0
 walk:
 	MOVQ 8(AX), DX
 	ADDQ DX, (AX)
-	ADDQ $0x10, AX
-	DECQ CX
-	JNE  walk
+	MOVQ 24(AX), DX
+	ADDQ DX, 16(AX)
+	ADDQ $0x20, AX
+	SUBQ $0x02, CX
+	JHI  walk
+	MOVQ (R12), AX
 	MOVQ R12, R8
-	MOVQ (R8), AX
 	JMP  AX
 
 done:
@@ -2884,64 +2886,6 @@ TEXT ·avx2AddAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2AddAddOne()
-// Requires: AVX
-TEXT ·avx2AddAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VADDPS       Y14, Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VADDPS       Y14, Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VADDPS       Y14, Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VADDPS       Y14, Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VADDPS       Y14, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VADDPS       Y14, Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VADDPS       Y14, Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2AddAddOne1()
-// Requires: AVX
-TEXT ·avx2AddAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VADDPS       Y14, Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VADDPS       Y14, Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VADDPS       Y14, Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VADDPS       Y14, Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VADDPS       Y14, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VADDPS       Y14, Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VADDPS       Y14, Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2AddSub()
 // Requires: AVX
 TEXT ·avx2AddSub(SB), NOSPLIT|NOFRAME, $0
@@ -2995,64 +2939,6 @@ TEXT ·avx2AddSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2AddSubOne()
-// Requires: AVX
-TEXT ·avx2AddSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VSUBPS       Y14, Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VSUBPS       Y14, Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VSUBPS       Y14, Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VSUBPS       Y14, Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VSUBPS       Y14, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VSUBPS       Y14, Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VSUBPS       Y14, Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2AddSubOne1()
-// Requires: AVX
-TEXT ·avx2AddSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VSUBPS       Y14, Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VSUBPS       Y14, Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VSUBPS       Y14, Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VSUBPS       Y14, Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VSUBPS       Y14, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VSUBPS       Y14, Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VSUBPS       Y14, Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2AddSubFrom()
 // Requires: AVX
@@ -3124,64 +3010,6 @@ TEXT ·avx2AddSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2AddSubFromOne()
-// Requires: AVX
-TEXT ·avx2AddSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VSUBPS       Y0, Y14, Y0
-	VADDPS       Y15, Y1, Y1
-	VSUBPS       Y1, Y14, Y1
-	VADDPS       Y15, Y2, Y2
-	VSUBPS       Y2, Y14, Y2
-	VADDPS       Y15, Y3, Y3
-	VSUBPS       Y3, Y14, Y3
-	VADDPS       Y15, Y4, Y4
-	VSUBPS       Y4, Y14, Y4
-	VADDPS       Y15, Y5, Y5
-	VSUBPS       Y5, Y14, Y5
-	VADDPS       Y15, Y6, Y6
-	VSUBPS       Y6, Y14, Y6
-	VADDPS       Y15, Y7, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2AddSubFromOne1()
-// Requires: AVX
-TEXT ·avx2AddSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VSUBPS       Y0, Y14, Y0
-	VADDPS       Y15, Y1, Y1
-	VSUBPS       Y1, Y14, Y1
-	VADDPS       Y15, Y2, Y2
-	VSUBPS       Y2, Y14, Y2
-	VADDPS       Y15, Y3, Y3
-	VSUBPS       Y3, Y14, Y3
-	VADDPS       Y15, Y4, Y4
-	VSUBPS       Y4, Y14, Y4
-	VADDPS       Y15, Y5, Y5
-	VSUBPS       Y5, Y14, Y5
-	VADDPS       Y15, Y6, Y6
-	VSUBPS       Y6, Y14, Y6
-	VADDPS       Y15, Y7, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2AddMul()
 // Requires: AVX
 TEXT ·avx2AddMul(SB), NOSPLIT|NOFRAME, $0
@@ -3235,64 +3063,6 @@ TEXT ·avx2AddMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2AddMulOne()
-// Requires: AVX
-TEXT ·avx2AddMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VMULPS       Y14, Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VMULPS       Y14, Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VMULPS       Y14, Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VMULPS       Y14, Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VMULPS       Y14, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VMULPS       Y14, Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VMULPS       Y14, Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2AddMulOne1()
-// Requires: AVX
-TEXT ·avx2AddMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VADDPS       Y15, Y0, Y0
-	VMULPS       Y14, Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VMULPS       Y14, Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VMULPS       Y14, Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VMULPS       Y14, Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VMULPS       Y14, Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VMULPS       Y14, Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VMULPS       Y14, Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2AddRelu()
 // Requires: AVX
@@ -3360,74 +3130,6 @@ TEXT ·avx2AddRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2AddReluOne()
-// Requires: AVX
-TEXT ·avx2AddReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VADDPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VADDPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VADDPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VADDPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VADDPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VADDPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VADDPS       Y15, Y7, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2AddReluOne1()
-// Requires: AVX
-TEXT ·avx2AddReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VADDPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VADDPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VADDPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VADDPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VADDPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VADDPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VADDPS       Y15, Y7, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2ReluAdd()
 // Requires: AVX
 TEXT ·avx2ReluAdd(SB), NOSPLIT|NOFRAME, $0
@@ -3494,74 +3196,6 @@ TEXT ·avx2ReluAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2ReluAddOne()
-// Requires: AVX
-TEXT ·avx2ReluAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VADDPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VADDPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VADDPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VADDPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VADDPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VADDPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VADDPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2ReluAddOne1()
-// Requires: AVX
-TEXT ·avx2ReluAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VADDPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VADDPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VADDPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VADDPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VADDPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VADDPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VADDPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2AddNeg()
 // Requires: AVX, AVX2
 TEXT ·avx2AddNeg(SB), NOSPLIT|NOFRAME, $0
@@ -3612,58 +3246,6 @@ TEXT ·avx2AddNeg1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2AddNegOne()
-// Requires: AVX, AVX2
-TEXT ·avx2AddNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VADDPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2AddNegOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2AddNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VADDPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VADDPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VADDPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VADDPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VADDPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VADDPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VADDPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VADDPS       Y15, Y7, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2NegAdd()
 // Requires: AVX, AVX2
 TEXT ·avx2NegAdd(SB), NOSPLIT|NOFRAME, $0
@@ -3713,58 +3295,6 @@ TEXT ·avx2NegAdd1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2NegAddOne()
-// Requires: AVX, AVX2
-TEXT ·avx2NegAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VADDPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VADDPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VADDPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VADDPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VADDPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VADDPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VADDPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	VADDPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2NegAddOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2NegAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VADDPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VADDPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VADDPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VADDPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VADDPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VADDPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VADDPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	VADDPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2SubAdd()
 // Requires: AVX
@@ -3820,64 +3350,6 @@ TEXT ·avx2SubAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubAddOne()
-// Requires: AVX
-TEXT ·avx2SubAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VADDPS       Y14, Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VADDPS       Y14, Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VADDPS       Y14, Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VADDPS       Y14, Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VADDPS       Y14, Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VADDPS       Y14, Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VADDPS       Y14, Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubAddOne1()
-// Requires: AVX
-TEXT ·avx2SubAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VADDPS       Y14, Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VADDPS       Y14, Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VADDPS       Y14, Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VADDPS       Y14, Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VADDPS       Y14, Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VADDPS       Y14, Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VADDPS       Y14, Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2SubSub()
 // Requires: AVX
 TEXT ·avx2SubSub(SB), NOSPLIT|NOFRAME, $0
@@ -3931,64 +3403,6 @@ TEXT ·avx2SubSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2SubSubOne()
-// Requires: AVX
-TEXT ·avx2SubSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VSUBPS       Y14, Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VSUBPS       Y14, Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VSUBPS       Y14, Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VSUBPS       Y14, Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VSUBPS       Y14, Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VSUBPS       Y14, Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VSUBPS       Y14, Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubSubOne1()
-// Requires: AVX
-TEXT ·avx2SubSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VSUBPS       Y14, Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VSUBPS       Y14, Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VSUBPS       Y14, Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VSUBPS       Y14, Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VSUBPS       Y14, Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VSUBPS       Y14, Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VSUBPS       Y14, Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2SubSubFrom()
 // Requires: AVX
@@ -4060,64 +3474,6 @@ TEXT ·avx2SubSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubSubFromOne()
-// Requires: AVX
-TEXT ·avx2SubSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VSUBPS       Y0, Y14, Y0
-	VSUBPS       Y15, Y1, Y1
-	VSUBPS       Y1, Y14, Y1
-	VSUBPS       Y15, Y2, Y2
-	VSUBPS       Y2, Y14, Y2
-	VSUBPS       Y15, Y3, Y3
-	VSUBPS       Y3, Y14, Y3
-	VSUBPS       Y15, Y4, Y4
-	VSUBPS       Y4, Y14, Y4
-	VSUBPS       Y15, Y5, Y5
-	VSUBPS       Y5, Y14, Y5
-	VSUBPS       Y15, Y6, Y6
-	VSUBPS       Y6, Y14, Y6
-	VSUBPS       Y15, Y7, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubSubFromOne1()
-// Requires: AVX
-TEXT ·avx2SubSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VSUBPS       Y0, Y14, Y0
-	VSUBPS       Y15, Y1, Y1
-	VSUBPS       Y1, Y14, Y1
-	VSUBPS       Y15, Y2, Y2
-	VSUBPS       Y2, Y14, Y2
-	VSUBPS       Y15, Y3, Y3
-	VSUBPS       Y3, Y14, Y3
-	VSUBPS       Y15, Y4, Y4
-	VSUBPS       Y4, Y14, Y4
-	VSUBPS       Y15, Y5, Y5
-	VSUBPS       Y5, Y14, Y5
-	VSUBPS       Y15, Y6, Y6
-	VSUBPS       Y6, Y14, Y6
-	VSUBPS       Y15, Y7, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2SubMul()
 // Requires: AVX
 TEXT ·avx2SubMul(SB), NOSPLIT|NOFRAME, $0
@@ -4171,64 +3527,6 @@ TEXT ·avx2SubMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2SubMulOne()
-// Requires: AVX
-TEXT ·avx2SubMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VMULPS       Y14, Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VMULPS       Y14, Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VMULPS       Y14, Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VMULPS       Y14, Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VMULPS       Y14, Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VMULPS       Y14, Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VMULPS       Y14, Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubMulOne1()
-// Requires: AVX
-TEXT ·avx2SubMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y15, Y0, Y0
-	VMULPS       Y14, Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VMULPS       Y14, Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VMULPS       Y14, Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VMULPS       Y14, Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VMULPS       Y14, Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VMULPS       Y14, Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VMULPS       Y14, Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2SubRelu()
 // Requires: AVX
@@ -4296,74 +3594,6 @@ TEXT ·avx2SubRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubReluOne()
-// Requires: AVX
-TEXT ·avx2SubReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y15, Y7, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubReluOne1()
-// Requires: AVX
-TEXT ·avx2SubReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y15, Y7, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2ReluSub()
 // Requires: AVX
 TEXT ·avx2ReluSub(SB), NOSPLIT|NOFRAME, $0
@@ -4430,74 +3660,6 @@ TEXT ·avx2ReluSub1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2ReluSubOne()
-// Requires: AVX
-TEXT ·avx2ReluSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VSUBPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2ReluSubOne1()
-// Requires: AVX
-TEXT ·avx2ReluSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VSUBPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2SubNeg()
 // Requires: AVX, AVX2
 TEXT ·avx2SubNeg(SB), NOSPLIT|NOFRAME, $0
@@ -4548,58 +3710,6 @@ TEXT ·avx2SubNeg1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubNegOne()
-// Requires: AVX, AVX2
-TEXT ·avx2SubNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubNegOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2SubNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y15, Y7, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2NegSub()
 // Requires: AVX, AVX2
 TEXT ·avx2NegSub(SB), NOSPLIT|NOFRAME, $0
@@ -4649,58 +3759,6 @@ TEXT ·avx2NegSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2NegSubOne()
-// Requires: AVX, AVX2
-TEXT ·avx2NegSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	VSUBPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2NegSubOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2NegSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	VSUBPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2SubFromAdd()
 // Requires: AVX
@@ -4772,64 +3830,6 @@ TEXT ·avx2SubFromAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubFromAddOne()
-// Requires: AVX
-TEXT ·avx2SubFromAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VADDPS       Y14, Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VADDPS       Y14, Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VADDPS       Y14, Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VADDPS       Y14, Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VADDPS       Y14, Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VADDPS       Y14, Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VADDPS       Y14, Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubFromAddOne1()
-// Requires: AVX
-TEXT ·avx2SubFromAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VADDPS       Y14, Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VADDPS       Y14, Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VADDPS       Y14, Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VADDPS       Y14, Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VADDPS       Y14, Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VADDPS       Y14, Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VADDPS       Y14, Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2SubFromSub()
 // Requires: AVX
 TEXT ·avx2SubFromSub(SB), NOSPLIT|NOFRAME, $0
@@ -4899,64 +3899,6 @@ TEXT ·avx2SubFromSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2SubFromSubOne()
-// Requires: AVX
-TEXT ·avx2SubFromSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VSUBPS       Y14, Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VSUBPS       Y14, Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VSUBPS       Y14, Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VSUBPS       Y14, Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VSUBPS       Y14, Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VSUBPS       Y14, Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VSUBPS       Y14, Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubFromSubOne1()
-// Requires: AVX
-TEXT ·avx2SubFromSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VSUBPS       Y14, Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VSUBPS       Y14, Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VSUBPS       Y14, Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VSUBPS       Y14, Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VSUBPS       Y14, Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VSUBPS       Y14, Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VSUBPS       Y14, Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2SubFromSubFrom()
 // Requires: AVX
@@ -5044,64 +3986,6 @@ TEXT ·avx2SubFromSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubFromSubFromOne()
-// Requires: AVX
-TEXT ·avx2SubFromSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VSUBPS       Y0, Y14, Y0
-	VSUBPS       Y1, Y15, Y1
-	VSUBPS       Y1, Y14, Y1
-	VSUBPS       Y2, Y15, Y2
-	VSUBPS       Y2, Y14, Y2
-	VSUBPS       Y3, Y15, Y3
-	VSUBPS       Y3, Y14, Y3
-	VSUBPS       Y4, Y15, Y4
-	VSUBPS       Y4, Y14, Y4
-	VSUBPS       Y5, Y15, Y5
-	VSUBPS       Y5, Y14, Y5
-	VSUBPS       Y6, Y15, Y6
-	VSUBPS       Y6, Y14, Y6
-	VSUBPS       Y7, Y15, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubFromSubFromOne1()
-// Requires: AVX
-TEXT ·avx2SubFromSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VSUBPS       Y0, Y14, Y0
-	VSUBPS       Y1, Y15, Y1
-	VSUBPS       Y1, Y14, Y1
-	VSUBPS       Y2, Y15, Y2
-	VSUBPS       Y2, Y14, Y2
-	VSUBPS       Y3, Y15, Y3
-	VSUBPS       Y3, Y14, Y3
-	VSUBPS       Y4, Y15, Y4
-	VSUBPS       Y4, Y14, Y4
-	VSUBPS       Y5, Y15, Y5
-	VSUBPS       Y5, Y14, Y5
-	VSUBPS       Y6, Y15, Y6
-	VSUBPS       Y6, Y14, Y6
-	VSUBPS       Y7, Y15, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2SubFromMul()
 // Requires: AVX
 TEXT ·avx2SubFromMul(SB), NOSPLIT|NOFRAME, $0
@@ -5171,64 +4055,6 @@ TEXT ·avx2SubFromMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2SubFromMulOne()
-// Requires: AVX
-TEXT ·avx2SubFromMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VMULPS       Y14, Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VMULPS       Y14, Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VMULPS       Y14, Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VMULPS       Y14, Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VMULPS       Y14, Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VMULPS       Y14, Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VMULPS       Y14, Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubFromMulOne1()
-// Requires: AVX
-TEXT ·avx2SubFromMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VSUBPS       Y0, Y15, Y0
-	VMULPS       Y14, Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VMULPS       Y14, Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VMULPS       Y14, Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VMULPS       Y14, Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VMULPS       Y14, Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VMULPS       Y14, Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VMULPS       Y14, Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2SubFromRelu()
 // Requires: AVX
@@ -5312,74 +4138,6 @@ TEXT ·avx2SubFromRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2SubFromReluOne()
-// Requires: AVX
-TEXT ·avx2SubFromReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y0, Y15, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y1, Y15, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y2, Y15, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y3, Y15, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y4, Y15, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y5, Y15, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y6, Y15, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y7, Y15, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubFromReluOne1()
-// Requires: AVX
-TEXT ·avx2SubFromReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y0, Y15, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y1, Y15, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y2, Y15, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y3, Y15, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y4, Y15, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y5, Y15, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y6, Y15, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y7, Y15, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2ReluSubFrom()
 // Requires: AVX
 TEXT ·avx2ReluSubFrom(SB), NOSPLIT|NOFRAME, $0
@@ -5462,74 +4220,6 @@ TEXT ·avx2ReluSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2ReluSubFromOne()
-// Requires: AVX
-TEXT ·avx2ReluSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y0, Y15, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y1, Y15, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y2, Y15, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y3, Y15, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y4, Y15, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y5, Y15, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y6, Y15, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VSUBPS       Y7, Y15, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2ReluSubFromOne1()
-// Requires: AVX
-TEXT ·avx2ReluSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VSUBPS       Y0, Y15, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VSUBPS       Y1, Y15, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VSUBPS       Y2, Y15, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VSUBPS       Y3, Y15, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VSUBPS       Y4, Y15, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VSUBPS       Y5, Y15, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VSUBPS       Y6, Y15, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VSUBPS       Y7, Y15, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2SubFromNeg()
 // Requires: AVX, AVX2
 TEXT ·avx2SubFromNeg(SB), NOSPLIT|NOFRAME, $0
@@ -5595,58 +4285,6 @@ TEXT ·avx2SubFromNeg1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2SubFromNegOne()
-// Requires: AVX, AVX2
-TEXT ·avx2SubFromNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y0, Y15, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2SubFromNegOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2SubFromNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VSUBPS       Y0, Y15, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y1, Y15, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y2, Y15, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y3, Y15, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y4, Y15, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y5, Y15, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y6, Y15, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y7, Y15, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2NegSubFrom()
 // Requires: AVX, AVX2
@@ -5714,58 +4352,6 @@ TEXT ·avx2NegSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2NegSubFromOne()
-// Requires: AVX, AVX2
-TEXT ·avx2NegSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y0, Y15, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y1, Y15, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y2, Y15, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y3, Y15, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y4, Y15, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y5, Y15, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y6, Y15, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	VSUBPS       Y7, Y15, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2NegSubFromOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2NegSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VSUBPS       Y0, Y15, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VSUBPS       Y1, Y15, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VSUBPS       Y2, Y15, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VSUBPS       Y3, Y15, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VSUBPS       Y4, Y15, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VSUBPS       Y5, Y15, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VSUBPS       Y6, Y15, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	VSUBPS       Y7, Y15, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2MulAdd()
 // Requires: AVX
 TEXT ·avx2MulAdd(SB), NOSPLIT|NOFRAME, $0
@@ -5820,64 +4406,6 @@ TEXT ·avx2MulAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2MulAddOne()
-// Requires: AVX
-TEXT ·avx2MulAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VADDPS       Y14, Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VADDPS       Y14, Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VADDPS       Y14, Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VADDPS       Y14, Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VADDPS       Y14, Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VADDPS       Y14, Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VADDPS       Y14, Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2MulAddOne1()
-// Requires: AVX
-TEXT ·avx2MulAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VADDPS       Y14, Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VADDPS       Y14, Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VADDPS       Y14, Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VADDPS       Y14, Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VADDPS       Y14, Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VADDPS       Y14, Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VADDPS       Y14, Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VADDPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2MulSub()
 // Requires: AVX
 TEXT ·avx2MulSub(SB), NOSPLIT|NOFRAME, $0
@@ -5931,64 +4459,6 @@ TEXT ·avx2MulSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2MulSubOne()
-// Requires: AVX
-TEXT ·avx2MulSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VSUBPS       Y14, Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VSUBPS       Y14, Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VSUBPS       Y14, Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VSUBPS       Y14, Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VSUBPS       Y14, Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VSUBPS       Y14, Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VSUBPS       Y14, Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2MulSubOne1()
-// Requires: AVX
-TEXT ·avx2MulSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VSUBPS       Y14, Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VSUBPS       Y14, Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VSUBPS       Y14, Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VSUBPS       Y14, Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VSUBPS       Y14, Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VSUBPS       Y14, Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VSUBPS       Y14, Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VSUBPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2MulSubFrom()
 // Requires: AVX
@@ -6060,64 +4530,6 @@ TEXT ·avx2MulSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2MulSubFromOne()
-// Requires: AVX
-TEXT ·avx2MulSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VSUBPS       Y0, Y14, Y0
-	VMULPS       Y15, Y1, Y1
-	VSUBPS       Y1, Y14, Y1
-	VMULPS       Y15, Y2, Y2
-	VSUBPS       Y2, Y14, Y2
-	VMULPS       Y15, Y3, Y3
-	VSUBPS       Y3, Y14, Y3
-	VMULPS       Y15, Y4, Y4
-	VSUBPS       Y4, Y14, Y4
-	VMULPS       Y15, Y5, Y5
-	VSUBPS       Y5, Y14, Y5
-	VMULPS       Y15, Y6, Y6
-	VSUBPS       Y6, Y14, Y6
-	VMULPS       Y15, Y7, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2MulSubFromOne1()
-// Requires: AVX
-TEXT ·avx2MulSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VSUBPS       Y0, Y14, Y0
-	VMULPS       Y15, Y1, Y1
-	VSUBPS       Y1, Y14, Y1
-	VMULPS       Y15, Y2, Y2
-	VSUBPS       Y2, Y14, Y2
-	VMULPS       Y15, Y3, Y3
-	VSUBPS       Y3, Y14, Y3
-	VMULPS       Y15, Y4, Y4
-	VSUBPS       Y4, Y14, Y4
-	VMULPS       Y15, Y5, Y5
-	VSUBPS       Y5, Y14, Y5
-	VMULPS       Y15, Y6, Y6
-	VSUBPS       Y6, Y14, Y6
-	VMULPS       Y15, Y7, Y7
-	VSUBPS       Y7, Y14, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2MulMul()
 // Requires: AVX
 TEXT ·avx2MulMul(SB), NOSPLIT|NOFRAME, $0
@@ -6171,64 +4583,6 @@ TEXT ·avx2MulMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2MulMulOne()
-// Requires: AVX
-TEXT ·avx2MulMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VMULPS       Y14, Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VMULPS       Y14, Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VMULPS       Y14, Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VMULPS       Y14, Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VMULPS       Y14, Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VMULPS       Y14, Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VMULPS       Y14, Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2MulMulOne1()
-// Requires: AVX
-TEXT ·avx2MulMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Y15
-	VBROADCASTSS (CX), Y14
-	VMULPS       Y15, Y0, Y0
-	VMULPS       Y14, Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VMULPS       Y14, Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VMULPS       Y14, Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VMULPS       Y14, Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VMULPS       Y14, Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VMULPS       Y14, Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VMULPS       Y14, Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VMULPS       Y14, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2MulRelu()
 // Requires: AVX
@@ -6296,74 +4650,6 @@ TEXT ·avx2MulRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2MulReluOne()
-// Requires: AVX
-TEXT ·avx2MulReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMULPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VMULPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VMULPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VMULPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VMULPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VMULPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VMULPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VMULPS       Y15, Y7, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2MulReluOne1()
-// Requires: AVX
-TEXT ·avx2MulReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMULPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VMULPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VMULPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VMULPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VMULPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VMULPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VMULPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VMULPS       Y15, Y7, Y7
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2ReluMul()
 // Requires: AVX
 TEXT ·avx2ReluMul(SB), NOSPLIT|NOFRAME, $0
@@ -6430,74 +4716,6 @@ TEXT ·avx2ReluMul1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2ReluMulOne()
-// Requires: AVX
-TEXT ·avx2ReluMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VMULPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VMULPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VMULPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VMULPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VMULPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VMULPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VMULPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VMULPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2ReluMulOne1()
-// Requires: AVX
-TEXT ·avx2ReluMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y0, Y8, Y0
-	VMULPS       Y15, Y0, Y0
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y1, Y8, Y1
-	VMULPS       Y15, Y1, Y1
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y2, Y8, Y2
-	VMULPS       Y15, Y2, Y2
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y3, Y8, Y3
-	VMULPS       Y15, Y3, Y3
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y4, Y8, Y4
-	VMULPS       Y15, Y4, Y4
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y5, Y8, Y5
-	VMULPS       Y15, Y5, Y5
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y6, Y8, Y6
-	VMULPS       Y15, Y6, Y6
-	VMOVUPS      avx240<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VMULPS       Y15, Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx2MulNeg()
 // Requires: AVX, AVX2
 TEXT ·avx2MulNeg(SB), NOSPLIT|NOFRAME, $0
@@ -6547,58 +4765,6 @@ TEXT ·avx2MulNeg1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx2MulNegOne()
-// Requires: AVX, AVX2
-TEXT ·avx2MulNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMULPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx2MulNegOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2MulNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Y15
-	VMULPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
-	VMULPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
-	VMULPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
-	VMULPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
-	VMULPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
-	VMULPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
-	VMULPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
-	VMULPS       Y15, Y7, Y7
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx2NegMul()
 // Requires: AVX, AVX2
@@ -6650,54 +4816,14448 @@ TEXT ·avx2NegMul1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx2NegMulOne()
-// Requires: AVX, AVX2
-TEXT ·avx2NegMulOne(SB), NOSPLIT|NOFRAME, $0
+// func avx2ChainMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMul(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
 	MOVQ         (R9)(AX*1), BX
 	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VBROADCASTSS 4(BX), Y14
 	VMULPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
 	VMULPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
 	VMULPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
 	VMULPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
 	VMULPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
 	VMULPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
 	VMULPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
 	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
 	MOVQ         16(R8), AX
 	ADDQ         $0x10, R8
 	JMP          AX
 
-// func avx2NegMulOne1()
-// Requires: AVX, AVX2
-TEXT ·avx2NegMulOne1(SB), NOSPLIT|NOFRAME, $0
+// func avx2ChainMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulAdd(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
 	MOVQ         (R9)(AX*1), BX
 	VBROADCASTSS (BX), Y15
-	VPXOR        avx2480000000<>+0(SB), Y0, Y0
+	VBROADCASTSS 4(BX), Y14
 	VMULPS       Y15, Y0, Y0
-	VPXOR        avx2480000000<>+0(SB), Y1, Y1
 	VMULPS       Y15, Y1, Y1
-	VPXOR        avx2480000000<>+0(SB), Y2, Y2
 	VMULPS       Y15, Y2, Y2
-	VPXOR        avx2480000000<>+0(SB), Y3, Y3
 	VMULPS       Y15, Y3, Y3
-	VPXOR        avx2480000000<>+0(SB), Y4, Y4
 	VMULPS       Y15, Y4, Y4
-	VPXOR        avx2480000000<>+0(SB), Y5, Y5
 	VMULPS       Y15, Y5, Y5
-	VPXOR        avx2480000000<>+0(SB), Y6, Y6
 	VMULPS       Y15, Y6, Y6
-	VPXOR        avx2480000000<>+0(SB), Y7, Y7
 	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMOVUPS      avx2one<>+0(SB), Y13
+	VFMADD213PS  Y15, Y13, Y0
+	VFMADD213PS  Y15, Y13, Y1
+	VFMADD213PS  Y15, Y13, Y2
+	VFMADD213PS  Y15, Y13, Y3
+	VFMADD213PS  Y15, Y13, Y4
+	VFMADD213PS  Y15, Y13, Y5
+	VFMADD213PS  Y15, Y13, Y6
+	VFMADD213PS  Y15, Y13, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+DATA avx2one<>+0(SB)/4, $0x3f800000
+DATA avx2one<>+4(SB)/4, $0x3f800000
+DATA avx2one<>+8(SB)/4, $0x3f800000
+DATA avx2one<>+12(SB)/4, $0x3f800000
+DATA avx2one<>+16(SB)/4, $0x3f800000
+DATA avx2one<>+20(SB)/4, $0x3f800000
+DATA avx2one<>+24(SB)/4, $0x3f800000
+DATA avx2one<>+28(SB)/4, $0x3f800000
+GLOBL avx2one<>(SB), RODATA|NOPTR, $32
+
+// func avx2ChainAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMOVUPS      avx2one<>+0(SB), Y13
+	VFMADD213PS  Y15, Y13, Y0
+	VFMADD213PS  Y15, Y13, Y1
+	VFMADD213PS  Y15, Y13, Y2
+	VFMADD213PS  Y15, Y13, Y3
+	VFMADD213PS  Y15, Y13, Y4
+	VFMADD213PS  Y15, Y13, Y5
+	VFMADD213PS  Y15, Y13, Y6
+	VFMADD213PS  Y15, Y13, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMOVUPS      avx2one<>+0(SB), Y13
+	VFMADD213PS  Y15, Y13, Y0
+	VFMADD213PS  Y15, Y13, Y1
+	VFMADD213PS  Y15, Y13, Y2
+	VFMADD213PS  Y15, Y13, Y3
+	VFMADD213PS  Y15, Y13, Y4
+	VFMADD213PS  Y15, Y13, Y5
+	VFMADD213PS  Y15, Y13, Y6
+	VFMADD213PS  Y15, Y13, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMOVUPS      avx2one<>+0(SB), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y13, Y0
+	VFMADD213PS  Y14, Y13, Y1
+	VFMADD213PS  Y14, Y13, Y2
+	VFMADD213PS  Y14, Y13, Y3
+	VFMADD213PS  Y14, Y13, Y4
+	VFMADD213PS  Y14, Y13, Y5
+	VFMADD213PS  Y14, Y13, Y6
+	VFMADD213PS  Y14, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMOVUPS      avx2one<>+0(SB), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y13, Y0
+	VFMADD213PS  Y14, Y13, Y1
+	VFMADD213PS  Y14, Y13, Y2
+	VFMADD213PS  Y14, Y13, Y3
+	VFMADD213PS  Y14, Y13, Y4
+	VFMADD213PS  Y14, Y13, Y5
+	VFMADD213PS  Y14, Y13, Y6
+	VFMADD213PS  Y14, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VFMADD213PS  Y15, Y12, Y0
+	VFMADD213PS  Y15, Y12, Y1
+	VFMADD213PS  Y15, Y12, Y2
+	VFMADD213PS  Y15, Y12, Y3
+	VFMADD213PS  Y15, Y12, Y4
+	VFMADD213PS  Y15, Y12, Y5
+	VFMADD213PS  Y15, Y12, Y6
+	VFMADD213PS  Y15, Y12, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VFMADD213PS  Y14, Y12, Y4
+	VFMADD213PS  Y14, Y12, Y5
+	VFMADD213PS  Y14, Y12, Y6
+	VFMADD213PS  Y14, Y12, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VFMADD213PS  Y14, Y12, Y4
+	VFMADD213PS  Y14, Y12, Y5
+	VFMADD213PS  Y14, Y12, Y6
+	VFMADD213PS  Y14, Y12, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VFMADD213PS  Y14, Y12, Y4
+	VFMADD213PS  Y14, Y12, Y5
+	VFMADD213PS  Y14, Y12, Y6
+	VFMADD213PS  Y14, Y12, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VFMADD213PS  Y13, Y12, Y4
+	VFMADD213PS  Y13, Y12, Y5
+	VFMADD213PS  Y13, Y12, Y6
+	VFMADD213PS  Y13, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VFMADD213PS  Y13, Y12, Y4
+	VFMADD213PS  Y13, Y12, Y5
+	VFMADD213PS  Y13, Y12, Y6
+	VFMADD213PS  Y13, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VFMADD213PS  Y14, Y12, Y4
+	VFMADD213PS  Y14, Y12, Y5
+	VFMADD213PS  Y14, Y12, Y6
+	VFMADD213PS  Y14, Y12, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VFMADD213PS  Y14, Y12, Y4
+	VFMADD213PS  Y14, Y12, Y5
+	VFMADD213PS  Y14, Y12, Y6
+	VFMADD213PS  Y14, Y12, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y12, Y0
+	VFMADD213PS  Y14, Y12, Y1
+	VFMADD213PS  Y14, Y12, Y2
+	VFMADD213PS  Y14, Y12, Y3
+	VFMADD213PS  Y14, Y12, Y4
+	VFMADD213PS  Y14, Y12, Y5
+	VFMADD213PS  Y14, Y12, Y6
+	VFMADD213PS  Y14, Y12, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VFMADD213PS  Y13, Y12, Y4
+	VFMADD213PS  Y13, Y12, Y5
+	VFMADD213PS  Y13, Y12, Y6
+	VFMADD213PS  Y13, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMOVUPS      avx2one<>+0(SB), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y12, Y0
+	VFMADD213PS  Y13, Y12, Y1
+	VFMADD213PS  Y13, Y12, Y2
+	VFMADD213PS  Y13, Y12, Y3
+	VFMADD213PS  Y13, Y12, Y4
+	VFMADD213PS  Y13, Y12, Y5
+	VFMADD213PS  Y13, Y12, Y6
+	VFMADD213PS  Y13, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulAddAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulAddMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulAddMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMaxAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMinAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMulMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMulAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMulAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulAddMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMaxMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMulMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMulMinMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMulMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y2, Y2
+	VMULPS       Y15, Y3, Y3
+	VMULPS       Y15, Y4, Y4
+	VMULPS       Y15, Y5, Y5
+	VMULPS       Y15, Y6, Y6
+	VMULPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMulMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMulMax()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMulMin()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulAddMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMinMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMulMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMulMul()
+// Requires: AVX
+TEXT ·avx2ChainAddAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMulMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMulMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMaxMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMinMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddAddMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMulMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMulMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMulMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMaxMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMinMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMaxMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMulMul()
+// Requires: AVX
+TEXT ·avx2ChainAddMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VADDPS       Y15, Y0, Y0
+	VADDPS       Y15, Y1, Y1
+	VADDPS       Y15, Y2, Y2
+	VADDPS       Y15, Y3, Y3
+	VADDPS       Y15, Y4, Y4
+	VADDPS       Y15, Y5, Y5
+	VADDPS       Y15, Y6, Y6
+	VADDPS       Y15, Y7, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMulMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMulMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMaxMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMinMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainAddMinMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainAddMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VFMADD213PS  Y15, Y11, Y0
+	VFMADD213PS  Y15, Y11, Y1
+	VFMADD213PS  Y15, Y11, Y2
+	VFMADD213PS  Y15, Y11, Y3
+	VFMADD213PS  Y15, Y11, Y4
+	VFMADD213PS  Y15, Y11, Y5
+	VFMADD213PS  Y15, Y11, Y6
+	VFMADD213PS  Y15, Y11, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMulMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMulMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMulMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMaxMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMinMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxAddMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMaxMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMaxMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMaxMinMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMaxMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMAXPS       Y0, Y15, Y0
+	VMAXPS       Y1, Y15, Y1
+	VMAXPS       Y2, Y15, Y2
+	VMAXPS       Y3, Y15, Y3
+	VMAXPS       Y4, Y15, Y4
+	VMAXPS       Y5, Y15, Y5
+	VMAXPS       Y6, Y15, Y6
+	VMAXPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMulAdd()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulAddMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMulMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMULPS       Y14, Y0, Y0
+	VMULPS       Y14, Y1, Y1
+	VMULPS       Y14, Y2, Y2
+	VMULPS       Y14, Y3, Y3
+	VMULPS       Y14, Y4, Y4
+	VMULPS       Y14, Y5, Y5
+	VMULPS       Y14, Y6, Y6
+	VMULPS       Y14, Y7, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMinAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VADDPS       Y14, Y0, Y0
+	VADDPS       Y14, Y1, Y1
+	VADDPS       Y14, Y2, Y2
+	VADDPS       Y14, Y3, Y3
+	VADDPS       Y14, Y4, Y4
+	VADDPS       Y14, Y5, Y5
+	VADDPS       Y14, Y6, Y6
+	VADDPS       Y14, Y7, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMulMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMulMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VADDPS       Y13, Y0, Y0
+	VADDPS       Y13, Y1, Y1
+	VADDPS       Y13, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VADDPS       Y13, Y4, Y4
+	VADDPS       Y13, Y5, Y5
+	VADDPS       Y13, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VADDPS       Y12, Y0, Y0
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	VADDPS       Y12, Y4, Y4
+	VADDPS       Y12, Y5, Y5
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMaxMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMaxMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMaxMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMinMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMinMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinAddMinMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VFMADD213PS  Y14, Y11, Y0
+	VFMADD213PS  Y14, Y11, Y1
+	VFMADD213PS  Y14, Y11, Y2
+	VFMADD213PS  Y14, Y11, Y3
+	VFMADD213PS  Y14, Y11, Y4
+	VFMADD213PS  Y14, Y11, Y5
+	VFMADD213PS  Y14, Y11, Y6
+	VFMADD213PS  Y14, Y11, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMaxMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMAXPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMulMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMulAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMulMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMulMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinAddMul()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinAddAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinAddMax()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinAddMin()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VFMADD213PS  Y13, Y11, Y0
+	VFMADD213PS  Y13, Y11, Y1
+	VFMADD213PS  Y13, Y11, Y2
+	VFMADD213PS  Y13, Y11, Y3
+	VFMADD213PS  Y13, Y11, Y4
+	VFMADD213PS  Y13, Y11, Y5
+	VFMADD213PS  Y13, Y11, Y6
+	VFMADD213PS  Y13, Y11, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMaxMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMaxAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMaxMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMaxMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMinMul()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y1, Y1
+	VMULPS       Y12, Y2, Y2
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y12, Y7, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMinAdd()
+// Requires: AVX, FMA3
+TEXT ·avx2ChainMinMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMOVUPS      avx2one<>+0(SB), Y11
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VFMADD213PS  Y12, Y11, Y0
+	VFMADD213PS  Y12, Y11, Y1
+	VFMADD213PS  Y12, Y11, Y2
+	VFMADD213PS  Y12, Y11, Y3
+	VFMADD213PS  Y12, Y11, Y4
+	VFMADD213PS  Y12, Y11, Y5
+	VFMADD213PS  Y12, Y11, Y6
+	VFMADD213PS  Y12, Y11, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMinMax()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y12, Y7
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx2ChainMinMinMinMin()
+// Requires: AVX
+TEXT ·avx2ChainMinMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Y15
+	VBROADCASTSS 4(BX), Y14
+	VBROADCASTSS 8(BX), Y13
+	VBROADCASTSS 12(BX), Y12
+	VMINPS       Y0, Y15, Y0
+	VMINPS       Y1, Y15, Y1
+	VMINPS       Y2, Y15, Y2
+	VMINPS       Y3, Y15, Y3
+	VMINPS       Y4, Y15, Y4
+	VMINPS       Y5, Y15, Y5
+	VMINPS       Y6, Y15, Y6
+	VMINPS       Y7, Y15, Y7
+	VMINPS       Y0, Y14, Y0
+	VMINPS       Y1, Y14, Y1
+	VMINPS       Y2, Y14, Y2
+	VMINPS       Y3, Y14, Y3
+	VMINPS       Y4, Y14, Y4
+	VMINPS       Y5, Y14, Y5
+	VMINPS       Y6, Y14, Y6
+	VMINPS       Y7, Y14, Y7
+	VMINPS       Y0, Y13, Y0
+	VMINPS       Y1, Y13, Y1
+	VMINPS       Y2, Y13, Y2
+	VMINPS       Y3, Y13, Y3
+	VMINPS       Y4, Y13, Y4
+	VMINPS       Y5, Y13, Y5
+	VMINPS       Y6, Y13, Y6
+	VMINPS       Y7, Y13, Y7
+	VMINPS       Y0, Y12, Y0
+	VMINPS       Y1, Y12, Y1
+	VMINPS       Y2, Y12, Y2
+	VMINPS       Y3, Y12, Y3
+	VMINPS       Y4, Y12, Y4
+	VMINPS       Y5, Y12, Y5
+	VMINPS       Y6, Y12, Y6
+	VMINPS       Y7, Y12, Y7
 	MOVQ         16(R8), AX
 	ADDQ         $0x10, R8
 	JMP          AX
@@ -26844,6 +39404,109 @@ all:
 	ADDQ         $0x10, R8
 	JMP          AX
 
+// func avx2SaveLoad()
+// Requires: AVX
+TEXT ·avx2SaveLoad(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	VMOVUPS Y2, 64(BX)
+	VMOVUPS Y3, 96(BX)
+	VMOVUPS Y4, 128(BX)
+	VMOVUPS Y5, 160(BX)
+	VMOVUPS Y6, 192(BX)
+	VMOVUPS Y7, 224(BX)
+	DECQ    R10
+	JEQ     done
+	MOVQ    R11, CX
+	MOVQ    R9, AX
+
+walk:
+	MOVQ    8(AX), DX
+	ADDQ    DX, (AX)
+	MOVQ    24(AX), DX
+	ADDQ    DX, 16(AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x02, CX
+	JHI     walk
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS 128(BX), Y4
+	VMOVUPS 160(BX), Y5
+	VMOVUPS 192(BX), Y6
+	VMOVUPS 224(BX), Y7
+	MOVQ    16(R12), AX
+	LEAQ    16(R12), R8
+	JMP     AX
+
+done:
+	MOVQ $-1, 256(R13)
+	VZEROUPPER
+	RET
+
+// func avx2StreamLoad()
+// Requires: AVX, MMX+
+TEXT ·avx2StreamLoad(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX     8(R8), AX
+	MOVQ        (R9)(AX*1), BX
+	LEAQ        8192(BX), AX
+	ANDQ        $-4096, AX
+	PREFETCHNTA (AX)
+	VMOVNTPS    Y0, (BX)
+	VMOVNTPS    Y1, 32(BX)
+	VMOVNTPS    Y2, 64(BX)
+	VMOVNTPS    Y3, 96(BX)
+	VMOVNTPS    Y4, 128(BX)
+	VMOVNTPS    Y5, 160(BX)
+	VMOVNTPS    Y6, 192(BX)
+	VMOVNTPS    Y7, 224(BX)
+	DECQ        R10
+	JEQ         done
+	MOVQ        R11, CX
+	MOVQ        R9, AX
+
+walk:
+	MOVQ        8(AX), DX
+	ADDQ        DX, (AX)
+	MOVQ        24(AX), DX
+	ADDQ        DX, 16(AX)
+	ADDQ        $0x20, AX
+	SUBQ        $0x02, CX
+	JHI         walk
+	MOVWLZX     10(R8), AX
+	MOVQ        (R9)(AX*1), BX
+	PREFETCHNTA 2048(BX)
+	VMOVUPS     (BX), Y0
+	VMOVUPS     32(BX), Y1
+	PREFETCHNTA 2112(BX)
+	VMOVUPS     64(BX), Y2
+	VMOVUPS     96(BX), Y3
+	PREFETCHNTA 2176(BX)
+	VMOVUPS     128(BX), Y4
+	VMOVUPS     160(BX), Y5
+	PREFETCHNTA 2240(BX)
+	VMOVUPS     192(BX), Y6
+	VMOVUPS     224(BX), Y7
+	MOVQ        16(R12), AX
+	LEAQ        16(R12), R8
+	JMP         AX
+
+done:
+	MOVQ $-1, 256(R13)
+	VZEROUPPER
+	RET
+
+// func avx2Fence()
+// Requires: MMX+
+TEXT ·avx2Fence(SB), NOSPLIT|NOFRAME, $0
+	SFENCE
+	RET
+
 // func avx2Load()
 // Requires: AVX
 TEXT ·avx2Load(SB), NOSPLIT|NOFRAME, $0
@@ -26915,23 +39578,23 @@ TEXT ·avx2Load3(SB), NOSPLIT|NOFRAME, $0
 // func avx2LoadAhead()
 // Requires: AVX, MMX+
 TEXT ·avx2LoadAhead(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX    8(R8), AX
-	MOVQ       (R9)(AX*1), BX
-	PREFETCHT0 1024(BX)
-	VMOVUPS    (BX), Y0
-	VMOVUPS    32(BX), Y1
-	PREFETCHT0 1088(BX)
-	VMOVUPS    64(BX), Y2
-	VMOVUPS    96(BX), Y3
-	PREFETCHT0 1152(BX)
-	VMOVUPS    128(BX), Y4
-	VMOVUPS    160(BX), Y5
-	PREFETCHT0 1216(BX)
-	VMOVUPS    192(BX), Y6
-	VMOVUPS    224(BX), Y7
-	MOVQ       16(R8), AX
-	ADDQ       $0x10, R8
-	JMP        AX
+	MOVWLZX     8(R8), AX
+	MOVQ        (R9)(AX*1), BX
+	PREFETCHNTA 2048(BX)
+	VMOVUPS     (BX), Y0
+	VMOVUPS     32(BX), Y1
+	PREFETCHNTA 2112(BX)
+	VMOVUPS     64(BX), Y2
+	VMOVUPS     96(BX), Y3
+	PREFETCHNTA 2176(BX)
+	VMOVUPS     128(BX), Y4
+	VMOVUPS     160(BX), Y5
+	PREFETCHNTA 2240(BX)
+	VMOVUPS     192(BX), Y6
+	VMOVUPS     224(BX), Y7
+	MOVQ        16(R8), AX
+	ADDQ        $0x10, R8
+	JMP         AX
 
 // func avx2Save()
 // Requires: AVX
@@ -27349,727 +40012,1951 @@ DATA avx2Addresses<>+128(SB)/8, $·avx2Stream(SB)
 DATA avx2Addresses<>+136(SB)/8, $·avx2Stream(SB)
 DATA avx2Addresses<>+144(SB)/8, $·avx2Stream(SB)
 DATA avx2Addresses<>+152(SB)/8, $·avx2Stream(SB)
-DATA avx2Addresses<>+160(SB)/8, $·avx2LoadBool(SB)
-DATA avx2Addresses<>+168(SB)/8, $·avx2LoadBool(SB)
-DATA avx2Addresses<>+176(SB)/8, $·avx2LoadBool(SB)
-DATA avx2Addresses<>+184(SB)/8, $·avx2LoadBool(SB)
-DATA avx2Addresses<>+192(SB)/8, $·avx2SaveBool(SB)
-DATA avx2Addresses<>+200(SB)/8, $·avx2SaveBool(SB)
-DATA avx2Addresses<>+208(SB)/8, $·avx2SaveBool(SB)
-DATA avx2Addresses<>+216(SB)/8, $·avx2SaveBool(SB)
-DATA avx2Addresses<>+224(SB)/8, $·avx2LoadF16(SB)
-DATA avx2Addresses<>+232(SB)/8, $·avx2LoadF16(SB)
-DATA avx2Addresses<>+240(SB)/8, $·avx2LoadF16(SB)
-DATA avx2Addresses<>+248(SB)/8, $·avx2LoadF16(SB)
-DATA avx2Addresses<>+256(SB)/8, $·avx2SaveF16(SB)
-DATA avx2Addresses<>+264(SB)/8, $·avx2SaveF16(SB)
-DATA avx2Addresses<>+272(SB)/8, $·avx2SaveF16(SB)
-DATA avx2Addresses<>+280(SB)/8, $·avx2SaveF16(SB)
-DATA avx2Addresses<>+288(SB)/8, $·avx2LoadBF16(SB)
-DATA avx2Addresses<>+296(SB)/8, $·avx2LoadBF16(SB)
-DATA avx2Addresses<>+304(SB)/8, $·avx2LoadBF16(SB)
-DATA avx2Addresses<>+312(SB)/8, $·avx2LoadBF16(SB)
-DATA avx2Addresses<>+320(SB)/8, $·avx2SaveBF16(SB)
-DATA avx2Addresses<>+328(SB)/8, $·avx2SaveBF16(SB)
-DATA avx2Addresses<>+336(SB)/8, $·avx2SaveBF16(SB)
-DATA avx2Addresses<>+344(SB)/8, $·avx2SaveBF16(SB)
-DATA avx2Addresses<>+352(SB)/8, $·avx2LoadI8(SB)
-DATA avx2Addresses<>+360(SB)/8, $·avx2LoadI8(SB)
-DATA avx2Addresses<>+368(SB)/8, $·avx2LoadI8(SB)
-DATA avx2Addresses<>+376(SB)/8, $·avx2LoadI8(SB)
-DATA avx2Addresses<>+384(SB)/8, $·avx2LoadU8(SB)
-DATA avx2Addresses<>+392(SB)/8, $·avx2LoadU8(SB)
-DATA avx2Addresses<>+400(SB)/8, $·avx2LoadU8(SB)
-DATA avx2Addresses<>+408(SB)/8, $·avx2LoadU8(SB)
-DATA avx2Addresses<>+416(SB)/8, $·avx2SaveByte(SB)
-DATA avx2Addresses<>+424(SB)/8, $·avx2SaveByte(SB)
-DATA avx2Addresses<>+432(SB)/8, $·avx2SaveByte(SB)
-DATA avx2Addresses<>+440(SB)/8, $·avx2SaveByte(SB)
-DATA avx2Addresses<>+448(SB)/8, $·avx2Abs(SB)
-DATA avx2Addresses<>+456(SB)/8, $·avx2Abs1(SB)
-DATA avx2Addresses<>+464(SB)/8, $·avx2Abs2(SB)
-DATA avx2Addresses<>+472(SB)/8, $·avx2Abs3(SB)
-DATA avx2Addresses<>+480(SB)/8, $·avx2Neg(SB)
-DATA avx2Addresses<>+488(SB)/8, $·avx2Neg1(SB)
-DATA avx2Addresses<>+496(SB)/8, $·avx2Neg2(SB)
-DATA avx2Addresses<>+504(SB)/8, $·avx2Neg3(SB)
-DATA avx2Addresses<>+512(SB)/8, $·avx2Sign(SB)
-DATA avx2Addresses<>+520(SB)/8, $·avx2Sign(SB)
-DATA avx2Addresses<>+528(SB)/8, $·avx2Sign(SB)
-DATA avx2Addresses<>+536(SB)/8, $·avx2Sign(SB)
-DATA avx2Addresses<>+544(SB)/8, $·avx2Ceil(SB)
-DATA avx2Addresses<>+552(SB)/8, $·avx2Ceil(SB)
-DATA avx2Addresses<>+560(SB)/8, $·avx2Ceil(SB)
-DATA avx2Addresses<>+568(SB)/8, $·avx2Ceil(SB)
-DATA avx2Addresses<>+576(SB)/8, $·avx2Floor(SB)
-DATA avx2Addresses<>+584(SB)/8, $·avx2Floor(SB)
-DATA avx2Addresses<>+592(SB)/8, $·avx2Floor(SB)
-DATA avx2Addresses<>+600(SB)/8, $·avx2Floor(SB)
-DATA avx2Addresses<>+608(SB)/8, $·avx2Round(SB)
-DATA avx2Addresses<>+616(SB)/8, $·avx2Round(SB)
-DATA avx2Addresses<>+624(SB)/8, $·avx2Round(SB)
-DATA avx2Addresses<>+632(SB)/8, $·avx2Round(SB)
-DATA avx2Addresses<>+640(SB)/8, $·avx2Trunc(SB)
-DATA avx2Addresses<>+648(SB)/8, $·avx2Trunc(SB)
-DATA avx2Addresses<>+656(SB)/8, $·avx2Trunc(SB)
-DATA avx2Addresses<>+664(SB)/8, $·avx2Trunc(SB)
-DATA avx2Addresses<>+672(SB)/8, $·avx2Sqrt(SB)
-DATA avx2Addresses<>+680(SB)/8, $·avx2Sqrt(SB)
-DATA avx2Addresses<>+688(SB)/8, $·avx2Sqrt(SB)
-DATA avx2Addresses<>+696(SB)/8, $·avx2Sqrt(SB)
-DATA avx2Addresses<>+704(SB)/8, $·avx2Rsqrt(SB)
-DATA avx2Addresses<>+712(SB)/8, $·avx2Rsqrt(SB)
-DATA avx2Addresses<>+720(SB)/8, $·avx2Rsqrt(SB)
-DATA avx2Addresses<>+728(SB)/8, $·avx2Rsqrt(SB)
-DATA avx2Addresses<>+736(SB)/8, $·avx2Cbrt(SB)
-DATA avx2Addresses<>+744(SB)/8, $·avx2Cbrt(SB)
-DATA avx2Addresses<>+752(SB)/8, $·avx2Cbrt(SB)
-DATA avx2Addresses<>+760(SB)/8, $·avx2Cbrt(SB)
-DATA avx2Addresses<>+768(SB)/8, $·avx2Reciprocal(SB)
-DATA avx2Addresses<>+776(SB)/8, $·avx2Reciprocal(SB)
-DATA avx2Addresses<>+784(SB)/8, $·avx2Reciprocal(SB)
-DATA avx2Addresses<>+792(SB)/8, $·avx2Reciprocal(SB)
-DATA avx2Addresses<>+800(SB)/8, $·avx2Square(SB)
-DATA avx2Addresses<>+808(SB)/8, $·avx2Square1(SB)
-DATA avx2Addresses<>+816(SB)/8, $·avx2Square2(SB)
-DATA avx2Addresses<>+824(SB)/8, $·avx2Square3(SB)
-DATA avx2Addresses<>+832(SB)/8, $·avx2Exp(SB)
-DATA avx2Addresses<>+840(SB)/8, $·avx2Exp(SB)
-DATA avx2Addresses<>+848(SB)/8, $·avx2Exp(SB)
-DATA avx2Addresses<>+856(SB)/8, $·avx2Exp(SB)
-DATA avx2Addresses<>+864(SB)/8, $·avx2Exp2(SB)
-DATA avx2Addresses<>+872(SB)/8, $·avx2Exp2(SB)
-DATA avx2Addresses<>+880(SB)/8, $·avx2Exp2(SB)
-DATA avx2Addresses<>+888(SB)/8, $·avx2Exp2(SB)
-DATA avx2Addresses<>+896(SB)/8, $·avx2Expm1(SB)
-DATA avx2Addresses<>+904(SB)/8, $·avx2Expm1(SB)
-DATA avx2Addresses<>+912(SB)/8, $·avx2Expm1(SB)
-DATA avx2Addresses<>+920(SB)/8, $·avx2Expm1(SB)
-DATA avx2Addresses<>+928(SB)/8, $·avx2Log(SB)
-DATA avx2Addresses<>+936(SB)/8, $·avx2Log(SB)
-DATA avx2Addresses<>+944(SB)/8, $·avx2Log(SB)
-DATA avx2Addresses<>+952(SB)/8, $·avx2Log(SB)
-DATA avx2Addresses<>+960(SB)/8, $·avx2Log2(SB)
-DATA avx2Addresses<>+968(SB)/8, $·avx2Log2(SB)
-DATA avx2Addresses<>+976(SB)/8, $·avx2Log2(SB)
-DATA avx2Addresses<>+984(SB)/8, $·avx2Log2(SB)
-DATA avx2Addresses<>+992(SB)/8, $·avx2Log10(SB)
-DATA avx2Addresses<>+1000(SB)/8, $·avx2Log10(SB)
-DATA avx2Addresses<>+1008(SB)/8, $·avx2Log10(SB)
-DATA avx2Addresses<>+1016(SB)/8, $·avx2Log10(SB)
-DATA avx2Addresses<>+1024(SB)/8, $·avx2Log1p(SB)
-DATA avx2Addresses<>+1032(SB)/8, $·avx2Log1p(SB)
-DATA avx2Addresses<>+1040(SB)/8, $·avx2Log1p(SB)
-DATA avx2Addresses<>+1048(SB)/8, $·avx2Log1p(SB)
-DATA avx2Addresses<>+1056(SB)/8, $·avx2Sin(SB)
-DATA avx2Addresses<>+1064(SB)/8, $·avx2Sin(SB)
-DATA avx2Addresses<>+1072(SB)/8, $·avx2Sin(SB)
-DATA avx2Addresses<>+1080(SB)/8, $·avx2Sin(SB)
-DATA avx2Addresses<>+1088(SB)/8, $·avx2Cos(SB)
-DATA avx2Addresses<>+1096(SB)/8, $·avx2Cos(SB)
-DATA avx2Addresses<>+1104(SB)/8, $·avx2Cos(SB)
-DATA avx2Addresses<>+1112(SB)/8, $·avx2Cos(SB)
-DATA avx2Addresses<>+1120(SB)/8, $·avx2Tan(SB)
-DATA avx2Addresses<>+1128(SB)/8, $·avx2Tan(SB)
-DATA avx2Addresses<>+1136(SB)/8, $·avx2Tan(SB)
-DATA avx2Addresses<>+1144(SB)/8, $·avx2Tan(SB)
-DATA avx2Addresses<>+1152(SB)/8, $·avx2Asin(SB)
-DATA avx2Addresses<>+1160(SB)/8, $·avx2Asin(SB)
-DATA avx2Addresses<>+1168(SB)/8, $·avx2Asin(SB)
-DATA avx2Addresses<>+1176(SB)/8, $·avx2Asin(SB)
-DATA avx2Addresses<>+1184(SB)/8, $·avx2Acos(SB)
-DATA avx2Addresses<>+1192(SB)/8, $·avx2Acos(SB)
-DATA avx2Addresses<>+1200(SB)/8, $·avx2Acos(SB)
-DATA avx2Addresses<>+1208(SB)/8, $·avx2Acos(SB)
-DATA avx2Addresses<>+1216(SB)/8, $·avx2Atan(SB)
-DATA avx2Addresses<>+1224(SB)/8, $·avx2Atan(SB)
-DATA avx2Addresses<>+1232(SB)/8, $·avx2Atan(SB)
-DATA avx2Addresses<>+1240(SB)/8, $·avx2Atan(SB)
-DATA avx2Addresses<>+1248(SB)/8, $·avx2Sinh(SB)
-DATA avx2Addresses<>+1256(SB)/8, $·avx2Sinh(SB)
-DATA avx2Addresses<>+1264(SB)/8, $·avx2Sinh(SB)
-DATA avx2Addresses<>+1272(SB)/8, $·avx2Sinh(SB)
-DATA avx2Addresses<>+1280(SB)/8, $·avx2Cosh(SB)
-DATA avx2Addresses<>+1288(SB)/8, $·avx2Cosh(SB)
-DATA avx2Addresses<>+1296(SB)/8, $·avx2Cosh(SB)
-DATA avx2Addresses<>+1304(SB)/8, $·avx2Cosh(SB)
-DATA avx2Addresses<>+1312(SB)/8, $·avx2Tanh(SB)
-DATA avx2Addresses<>+1320(SB)/8, $·avx2Tanh(SB)
-DATA avx2Addresses<>+1328(SB)/8, $·avx2Tanh(SB)
-DATA avx2Addresses<>+1336(SB)/8, $·avx2Tanh(SB)
-DATA avx2Addresses<>+1344(SB)/8, $·avx2Asinh(SB)
-DATA avx2Addresses<>+1352(SB)/8, $·avx2Asinh(SB)
-DATA avx2Addresses<>+1360(SB)/8, $·avx2Asinh(SB)
-DATA avx2Addresses<>+1368(SB)/8, $·avx2Asinh(SB)
-DATA avx2Addresses<>+1376(SB)/8, $·avx2Acosh(SB)
-DATA avx2Addresses<>+1384(SB)/8, $·avx2Acosh(SB)
-DATA avx2Addresses<>+1392(SB)/8, $·avx2Acosh(SB)
-DATA avx2Addresses<>+1400(SB)/8, $·avx2Acosh(SB)
-DATA avx2Addresses<>+1408(SB)/8, $·avx2Atanh(SB)
-DATA avx2Addresses<>+1416(SB)/8, $·avx2Atanh(SB)
-DATA avx2Addresses<>+1424(SB)/8, $·avx2Atanh(SB)
-DATA avx2Addresses<>+1432(SB)/8, $·avx2Atanh(SB)
-DATA avx2Addresses<>+1440(SB)/8, $·avx2Erf(SB)
-DATA avx2Addresses<>+1448(SB)/8, $·avx2Erf(SB)
-DATA avx2Addresses<>+1456(SB)/8, $·avx2Erf(SB)
-DATA avx2Addresses<>+1464(SB)/8, $·avx2Erf(SB)
-DATA avx2Addresses<>+1472(SB)/8, $·avx2Relu(SB)
-DATA avx2Addresses<>+1480(SB)/8, $·avx2Relu1(SB)
-DATA avx2Addresses<>+1488(SB)/8, $·avx2Relu2(SB)
-DATA avx2Addresses<>+1496(SB)/8, $·avx2Relu3(SB)
-DATA avx2Addresses<>+1504(SB)/8, $·avx2Relu6(SB)
-DATA avx2Addresses<>+1512(SB)/8, $·avx2Relu6(SB)
-DATA avx2Addresses<>+1520(SB)/8, $·avx2Relu6(SB)
-DATA avx2Addresses<>+1528(SB)/8, $·avx2Relu6(SB)
-DATA avx2Addresses<>+1536(SB)/8, $·avx2Selu(SB)
-DATA avx2Addresses<>+1544(SB)/8, $·avx2Selu(SB)
-DATA avx2Addresses<>+1552(SB)/8, $·avx2Selu(SB)
-DATA avx2Addresses<>+1560(SB)/8, $·avx2Selu(SB)
-DATA avx2Addresses<>+1568(SB)/8, $·avx2Gelu(SB)
-DATA avx2Addresses<>+1576(SB)/8, $·avx2Gelu(SB)
-DATA avx2Addresses<>+1584(SB)/8, $·avx2Gelu(SB)
-DATA avx2Addresses<>+1592(SB)/8, $·avx2Gelu(SB)
-DATA avx2Addresses<>+1600(SB)/8, $·avx2GeluTanh(SB)
-DATA avx2Addresses<>+1608(SB)/8, $·avx2GeluTanh(SB)
-DATA avx2Addresses<>+1616(SB)/8, $·avx2GeluTanh(SB)
-DATA avx2Addresses<>+1624(SB)/8, $·avx2GeluTanh(SB)
-DATA avx2Addresses<>+1632(SB)/8, $·avx2Silu(SB)
-DATA avx2Addresses<>+1640(SB)/8, $·avx2Silu(SB)
-DATA avx2Addresses<>+1648(SB)/8, $·avx2Silu(SB)
-DATA avx2Addresses<>+1656(SB)/8, $·avx2Silu(SB)
-DATA avx2Addresses<>+1664(SB)/8, $·avx2Sigmoid(SB)
-DATA avx2Addresses<>+1672(SB)/8, $·avx2Sigmoid(SB)
-DATA avx2Addresses<>+1680(SB)/8, $·avx2Sigmoid(SB)
-DATA avx2Addresses<>+1688(SB)/8, $·avx2Sigmoid(SB)
-DATA avx2Addresses<>+1696(SB)/8, $·avx2LogSigmoid(SB)
-DATA avx2Addresses<>+1704(SB)/8, $·avx2LogSigmoid(SB)
-DATA avx2Addresses<>+1712(SB)/8, $·avx2LogSigmoid(SB)
-DATA avx2Addresses<>+1720(SB)/8, $·avx2LogSigmoid(SB)
-DATA avx2Addresses<>+1728(SB)/8, $·avx2Softplus(SB)
-DATA avx2Addresses<>+1736(SB)/8, $·avx2Softplus(SB)
-DATA avx2Addresses<>+1744(SB)/8, $·avx2Softplus(SB)
-DATA avx2Addresses<>+1752(SB)/8, $·avx2Softplus(SB)
-DATA avx2Addresses<>+1760(SB)/8, $·avx2Softsign(SB)
-DATA avx2Addresses<>+1768(SB)/8, $·avx2Softsign(SB)
-DATA avx2Addresses<>+1776(SB)/8, $·avx2Softsign(SB)
-DATA avx2Addresses<>+1784(SB)/8, $·avx2Softsign(SB)
-DATA avx2Addresses<>+1792(SB)/8, $·avx2Mish(SB)
-DATA avx2Addresses<>+1800(SB)/8, $·avx2Mish(SB)
-DATA avx2Addresses<>+1808(SB)/8, $·avx2Mish(SB)
-DATA avx2Addresses<>+1816(SB)/8, $·avx2Mish(SB)
-DATA avx2Addresses<>+1824(SB)/8, $·avx2HardSwish(SB)
-DATA avx2Addresses<>+1832(SB)/8, $·avx2HardSwish(SB)
-DATA avx2Addresses<>+1840(SB)/8, $·avx2HardSwish(SB)
-DATA avx2Addresses<>+1848(SB)/8, $·avx2HardSwish(SB)
-DATA avx2Addresses<>+1856(SB)/8, $·avx2Add(SB)
-DATA avx2Addresses<>+1864(SB)/8, $·avx2Add1(SB)
-DATA avx2Addresses<>+1872(SB)/8, $·avx2Add2(SB)
-DATA avx2Addresses<>+1880(SB)/8, $·avx2Add3(SB)
-DATA avx2Addresses<>+1888(SB)/8, $·avx2Sub(SB)
-DATA avx2Addresses<>+1896(SB)/8, $·avx2Sub1(SB)
-DATA avx2Addresses<>+1904(SB)/8, $·avx2Sub2(SB)
-DATA avx2Addresses<>+1912(SB)/8, $·avx2Sub3(SB)
-DATA avx2Addresses<>+1920(SB)/8, $·avx2SubFrom(SB)
-DATA avx2Addresses<>+1928(SB)/8, $·avx2SubFrom1(SB)
-DATA avx2Addresses<>+1936(SB)/8, $·avx2SubFrom2(SB)
-DATA avx2Addresses<>+1944(SB)/8, $·avx2SubFrom3(SB)
-DATA avx2Addresses<>+1952(SB)/8, $·avx2Mul(SB)
-DATA avx2Addresses<>+1960(SB)/8, $·avx2Mul1(SB)
-DATA avx2Addresses<>+1968(SB)/8, $·avx2Mul2(SB)
-DATA avx2Addresses<>+1976(SB)/8, $·avx2Mul3(SB)
-DATA avx2Addresses<>+1984(SB)/8, $·avx2Div(SB)
-DATA avx2Addresses<>+1992(SB)/8, $·avx2Div1(SB)
-DATA avx2Addresses<>+2000(SB)/8, $·avx2Div2(SB)
-DATA avx2Addresses<>+2008(SB)/8, $·avx2Div3(SB)
-DATA avx2Addresses<>+2016(SB)/8, $·avx2DivInto(SB)
-DATA avx2Addresses<>+2024(SB)/8, $·avx2DivInto(SB)
-DATA avx2Addresses<>+2032(SB)/8, $·avx2DivInto(SB)
-DATA avx2Addresses<>+2040(SB)/8, $·avx2DivInto(SB)
-DATA avx2Addresses<>+2048(SB)/8, $·avx2Max(SB)
-DATA avx2Addresses<>+2056(SB)/8, $·avx2Max(SB)
-DATA avx2Addresses<>+2064(SB)/8, $·avx2Max(SB)
-DATA avx2Addresses<>+2072(SB)/8, $·avx2Max(SB)
-DATA avx2Addresses<>+2080(SB)/8, $·avx2Min(SB)
-DATA avx2Addresses<>+2088(SB)/8, $·avx2Min(SB)
-DATA avx2Addresses<>+2096(SB)/8, $·avx2Min(SB)
-DATA avx2Addresses<>+2104(SB)/8, $·avx2Min(SB)
-DATA avx2Addresses<>+2112(SB)/8, $·avx2MaxPlain(SB)
-DATA avx2Addresses<>+2120(SB)/8, $·avx2MaxPlain1(SB)
-DATA avx2Addresses<>+2128(SB)/8, $·avx2MaxPlain2(SB)
-DATA avx2Addresses<>+2136(SB)/8, $·avx2MaxPlain3(SB)
-DATA avx2Addresses<>+2144(SB)/8, $·avx2MinPlain(SB)
-DATA avx2Addresses<>+2152(SB)/8, $·avx2MinPlain1(SB)
-DATA avx2Addresses<>+2160(SB)/8, $·avx2MinPlain2(SB)
-DATA avx2Addresses<>+2168(SB)/8, $·avx2MinPlain3(SB)
-DATA avx2Addresses<>+2176(SB)/8, $·avx2Rem(SB)
-DATA avx2Addresses<>+2184(SB)/8, $·avx2Rem(SB)
-DATA avx2Addresses<>+2192(SB)/8, $·avx2Rem(SB)
-DATA avx2Addresses<>+2200(SB)/8, $·avx2Rem(SB)
-DATA avx2Addresses<>+2208(SB)/8, $·avx2Pow(SB)
-DATA avx2Addresses<>+2216(SB)/8, $·avx2Pow(SB)
-DATA avx2Addresses<>+2224(SB)/8, $·avx2Pow(SB)
-DATA avx2Addresses<>+2232(SB)/8, $·avx2Pow(SB)
-DATA avx2Addresses<>+2240(SB)/8, $·avx2Atan2(SB)
-DATA avx2Addresses<>+2248(SB)/8, $·avx2Atan2(SB)
-DATA avx2Addresses<>+2256(SB)/8, $·avx2Atan2(SB)
-DATA avx2Addresses<>+2264(SB)/8, $·avx2Atan2(SB)
-DATA avx2Addresses<>+2272(SB)/8, $·avx2Hypot(SB)
-DATA avx2Addresses<>+2280(SB)/8, $·avx2Hypot(SB)
-DATA avx2Addresses<>+2288(SB)/8, $·avx2Hypot(SB)
-DATA avx2Addresses<>+2296(SB)/8, $·avx2Hypot(SB)
-DATA avx2Addresses<>+2304(SB)/8, $·avx2LogAddExp(SB)
-DATA avx2Addresses<>+2312(SB)/8, $·avx2LogAddExp(SB)
-DATA avx2Addresses<>+2320(SB)/8, $·avx2LogAddExp(SB)
-DATA avx2Addresses<>+2328(SB)/8, $·avx2LogAddExp(SB)
-DATA avx2Addresses<>+2336(SB)/8, $·avx2CopySign(SB)
-DATA avx2Addresses<>+2344(SB)/8, $·avx2CopySign(SB)
-DATA avx2Addresses<>+2352(SB)/8, $·avx2CopySign(SB)
-DATA avx2Addresses<>+2360(SB)/8, $·avx2CopySign(SB)
-DATA avx2Addresses<>+2368(SB)/8, $·avx2Leaky(SB)
-DATA avx2Addresses<>+2376(SB)/8, $·avx2Leaky(SB)
-DATA avx2Addresses<>+2384(SB)/8, $·avx2Leaky(SB)
-DATA avx2Addresses<>+2392(SB)/8, $·avx2Leaky(SB)
-DATA avx2Addresses<>+2400(SB)/8, $·avx2Elu(SB)
-DATA avx2Addresses<>+2408(SB)/8, $·avx2Elu(SB)
-DATA avx2Addresses<>+2416(SB)/8, $·avx2Elu(SB)
-DATA avx2Addresses<>+2424(SB)/8, $·avx2Elu(SB)
-DATA avx2Addresses<>+2432(SB)/8, $·avx2Celu(SB)
-DATA avx2Addresses<>+2440(SB)/8, $·avx2Celu(SB)
-DATA avx2Addresses<>+2448(SB)/8, $·avx2Celu(SB)
-DATA avx2Addresses<>+2456(SB)/8, $·avx2Celu(SB)
-DATA avx2Addresses<>+2464(SB)/8, $·avx2ClipLo(SB)
-DATA avx2Addresses<>+2472(SB)/8, $·avx2ClipLo(SB)
-DATA avx2Addresses<>+2480(SB)/8, $·avx2ClipLo(SB)
-DATA avx2Addresses<>+2488(SB)/8, $·avx2ClipLo(SB)
-DATA avx2Addresses<>+2496(SB)/8, $·avx2ClipHi(SB)
-DATA avx2Addresses<>+2504(SB)/8, $·avx2ClipHi(SB)
-DATA avx2Addresses<>+2512(SB)/8, $·avx2ClipHi(SB)
-DATA avx2Addresses<>+2520(SB)/8, $·avx2ClipHi(SB)
-DATA avx2Addresses<>+2528(SB)/8, $·avx2HardSigmoid(SB)
-DATA avx2Addresses<>+2536(SB)/8, $·avx2HardSigmoid(SB)
-DATA avx2Addresses<>+2544(SB)/8, $·avx2HardSigmoid(SB)
-DATA avx2Addresses<>+2552(SB)/8, $·avx2HardSigmoid(SB)
-DATA avx2Addresses<>+2560(SB)/8, $·avx2Threshold(SB)
-DATA avx2Addresses<>+2568(SB)/8, $·avx2Threshold(SB)
-DATA avx2Addresses<>+2576(SB)/8, $·avx2Threshold(SB)
-DATA avx2Addresses<>+2584(SB)/8, $·avx2Threshold(SB)
-DATA avx2Addresses<>+2592(SB)/8, $·avx2IsNaN(SB)
-DATA avx2Addresses<>+2600(SB)/8, $·avx2IsNaN(SB)
-DATA avx2Addresses<>+2608(SB)/8, $·avx2IsNaN(SB)
-DATA avx2Addresses<>+2616(SB)/8, $·avx2IsNaN(SB)
-DATA avx2Addresses<>+2624(SB)/8, $·avx2IsInf(SB)
-DATA avx2Addresses<>+2632(SB)/8, $·avx2IsInf(SB)
-DATA avx2Addresses<>+2640(SB)/8, $·avx2IsInf(SB)
-DATA avx2Addresses<>+2648(SB)/8, $·avx2IsInf(SB)
-DATA avx2Addresses<>+2656(SB)/8, $·avx2IsFinite(SB)
-DATA avx2Addresses<>+2664(SB)/8, $·avx2IsFinite(SB)
-DATA avx2Addresses<>+2672(SB)/8, $·avx2IsFinite(SB)
-DATA avx2Addresses<>+2680(SB)/8, $·avx2IsFinite(SB)
-DATA avx2Addresses<>+2688(SB)/8, $·avx2Equal(SB)
-DATA avx2Addresses<>+2696(SB)/8, $·avx2Equal(SB)
-DATA avx2Addresses<>+2704(SB)/8, $·avx2Equal(SB)
-DATA avx2Addresses<>+2712(SB)/8, $·avx2Equal(SB)
-DATA avx2Addresses<>+2720(SB)/8, $·avx2NotEqual(SB)
-DATA avx2Addresses<>+2728(SB)/8, $·avx2NotEqual(SB)
-DATA avx2Addresses<>+2736(SB)/8, $·avx2NotEqual(SB)
-DATA avx2Addresses<>+2744(SB)/8, $·avx2NotEqual(SB)
-DATA avx2Addresses<>+2752(SB)/8, $·avx2Less(SB)
-DATA avx2Addresses<>+2760(SB)/8, $·avx2Less(SB)
-DATA avx2Addresses<>+2768(SB)/8, $·avx2Less(SB)
-DATA avx2Addresses<>+2776(SB)/8, $·avx2Less(SB)
-DATA avx2Addresses<>+2784(SB)/8, $·avx2LessEqual(SB)
-DATA avx2Addresses<>+2792(SB)/8, $·avx2LessEqual(SB)
-DATA avx2Addresses<>+2800(SB)/8, $·avx2LessEqual(SB)
-DATA avx2Addresses<>+2808(SB)/8, $·avx2LessEqual(SB)
-DATA avx2Addresses<>+2816(SB)/8, $·avx2Greater(SB)
-DATA avx2Addresses<>+2824(SB)/8, $·avx2Greater(SB)
-DATA avx2Addresses<>+2832(SB)/8, $·avx2Greater(SB)
-DATA avx2Addresses<>+2840(SB)/8, $·avx2Greater(SB)
-DATA avx2Addresses<>+2848(SB)/8, $·avx2GreaterEqual(SB)
-DATA avx2Addresses<>+2856(SB)/8, $·avx2GreaterEqual(SB)
-DATA avx2Addresses<>+2864(SB)/8, $·avx2GreaterEqual(SB)
-DATA avx2Addresses<>+2872(SB)/8, $·avx2GreaterEqual(SB)
-DATA avx2Addresses<>+2880(SB)/8, $·avx2And(SB)
-DATA avx2Addresses<>+2888(SB)/8, $·avx2And(SB)
-DATA avx2Addresses<>+2896(SB)/8, $·avx2And(SB)
-DATA avx2Addresses<>+2904(SB)/8, $·avx2And(SB)
-DATA avx2Addresses<>+2912(SB)/8, $·avx2Or(SB)
-DATA avx2Addresses<>+2920(SB)/8, $·avx2Or(SB)
-DATA avx2Addresses<>+2928(SB)/8, $·avx2Or(SB)
-DATA avx2Addresses<>+2936(SB)/8, $·avx2Or(SB)
-DATA avx2Addresses<>+2944(SB)/8, $·avx2Xor(SB)
-DATA avx2Addresses<>+2952(SB)/8, $·avx2Xor(SB)
-DATA avx2Addresses<>+2960(SB)/8, $·avx2Xor(SB)
-DATA avx2Addresses<>+2968(SB)/8, $·avx2Xor(SB)
-DATA avx2Addresses<>+2976(SB)/8, $·avx2Where(SB)
-DATA avx2Addresses<>+2984(SB)/8, $·avx2Where1(SB)
-DATA avx2Addresses<>+2992(SB)/8, $·avx2Where2(SB)
-DATA avx2Addresses<>+3000(SB)/8, $·avx2Where3(SB)
-DATA avx2Addresses<>+3008(SB)/8, $·avx2WhereA(SB)
-DATA avx2Addresses<>+3016(SB)/8, $·avx2WhereA(SB)
-DATA avx2Addresses<>+3024(SB)/8, $·avx2WhereA(SB)
-DATA avx2Addresses<>+3032(SB)/8, $·avx2WhereA(SB)
-DATA avx2Addresses<>+3040(SB)/8, $·avx2WhereB(SB)
-DATA avx2Addresses<>+3048(SB)/8, $·avx2WhereB(SB)
-DATA avx2Addresses<>+3056(SB)/8, $·avx2WhereB(SB)
-DATA avx2Addresses<>+3064(SB)/8, $·avx2WhereB(SB)
-DATA avx2Addresses<>+3072(SB)/8, $·avx2RoundF16(SB)
-DATA avx2Addresses<>+3080(SB)/8, $·avx2RoundF16(SB)
-DATA avx2Addresses<>+3088(SB)/8, $·avx2RoundF16(SB)
-DATA avx2Addresses<>+3096(SB)/8, $·avx2RoundF16(SB)
-DATA avx2Addresses<>+3104(SB)/8, $·avx2RoundBF16(SB)
-DATA avx2Addresses<>+3112(SB)/8, $·avx2RoundBF16(SB)
-DATA avx2Addresses<>+3120(SB)/8, $·avx2RoundBF16(SB)
-DATA avx2Addresses<>+3128(SB)/8, $·avx2RoundBF16(SB)
-DATA avx2Addresses<>+3136(SB)/8, $·avx2Truth(SB)
-DATA avx2Addresses<>+3144(SB)/8, $·avx2Truth(SB)
-DATA avx2Addresses<>+3152(SB)/8, $·avx2Truth(SB)
-DATA avx2Addresses<>+3160(SB)/8, $·avx2Truth(SB)
-DATA avx2Addresses<>+3168(SB)/8, $·avx2Float(SB)
-DATA avx2Addresses<>+3176(SB)/8, $·avx2Float(SB)
-DATA avx2Addresses<>+3184(SB)/8, $·avx2Float(SB)
-DATA avx2Addresses<>+3192(SB)/8, $·avx2Float(SB)
-DATA avx2Addresses<>+3200(SB)/8, $·avx2Int(SB)
-DATA avx2Addresses<>+3208(SB)/8, $·avx2Int(SB)
-DATA avx2Addresses<>+3216(SB)/8, $·avx2Int(SB)
-DATA avx2Addresses<>+3224(SB)/8, $·avx2Int(SB)
-DATA avx2Addresses<>+3232(SB)/8, $·avx2ToInt(SB)
-DATA avx2Addresses<>+3240(SB)/8, $·avx2ToInt(SB)
-DATA avx2Addresses<>+3248(SB)/8, $·avx2ToInt(SB)
-DATA avx2Addresses<>+3256(SB)/8, $·avx2ToInt(SB)
-DATA avx2Addresses<>+3264(SB)/8, $·avx2FromInt(SB)
-DATA avx2Addresses<>+3272(SB)/8, $·avx2FromInt(SB)
-DATA avx2Addresses<>+3280(SB)/8, $·avx2FromInt(SB)
-DATA avx2Addresses<>+3288(SB)/8, $·avx2FromInt(SB)
-DATA avx2Addresses<>+3296(SB)/8, $·avx2AbsInt(SB)
-DATA avx2Addresses<>+3304(SB)/8, $·avx2AbsInt(SB)
-DATA avx2Addresses<>+3312(SB)/8, $·avx2AbsInt(SB)
-DATA avx2Addresses<>+3320(SB)/8, $·avx2AbsInt(SB)
-DATA avx2Addresses<>+3328(SB)/8, $·avx2NegInt(SB)
-DATA avx2Addresses<>+3336(SB)/8, $·avx2NegInt(SB)
-DATA avx2Addresses<>+3344(SB)/8, $·avx2NegInt(SB)
-DATA avx2Addresses<>+3352(SB)/8, $·avx2NegInt(SB)
-DATA avx2Addresses<>+3360(SB)/8, $·avx2SignInt(SB)
-DATA avx2Addresses<>+3368(SB)/8, $·avx2SignInt(SB)
-DATA avx2Addresses<>+3376(SB)/8, $·avx2SignInt(SB)
-DATA avx2Addresses<>+3384(SB)/8, $·avx2SignInt(SB)
-DATA avx2Addresses<>+3392(SB)/8, $·avx2SquareInt(SB)
-DATA avx2Addresses<>+3400(SB)/8, $·avx2SquareInt(SB)
-DATA avx2Addresses<>+3408(SB)/8, $·avx2SquareInt(SB)
-DATA avx2Addresses<>+3416(SB)/8, $·avx2SquareInt(SB)
-DATA avx2Addresses<>+3424(SB)/8, $·avx2ReluInt(SB)
-DATA avx2Addresses<>+3432(SB)/8, $·avx2ReluInt(SB)
-DATA avx2Addresses<>+3440(SB)/8, $·avx2ReluInt(SB)
-DATA avx2Addresses<>+3448(SB)/8, $·avx2ReluInt(SB)
-DATA avx2Addresses<>+3456(SB)/8, $·avx2AddInt(SB)
-DATA avx2Addresses<>+3464(SB)/8, $·avx2AddInt(SB)
-DATA avx2Addresses<>+3472(SB)/8, $·avx2AddInt(SB)
-DATA avx2Addresses<>+3480(SB)/8, $·avx2AddInt(SB)
-DATA avx2Addresses<>+3488(SB)/8, $·avx2SubInt(SB)
-DATA avx2Addresses<>+3496(SB)/8, $·avx2SubInt(SB)
-DATA avx2Addresses<>+3504(SB)/8, $·avx2SubInt(SB)
-DATA avx2Addresses<>+3512(SB)/8, $·avx2SubInt(SB)
-DATA avx2Addresses<>+3520(SB)/8, $·avx2SubFromInt(SB)
-DATA avx2Addresses<>+3528(SB)/8, $·avx2SubFromInt(SB)
-DATA avx2Addresses<>+3536(SB)/8, $·avx2SubFromInt(SB)
-DATA avx2Addresses<>+3544(SB)/8, $·avx2SubFromInt(SB)
-DATA avx2Addresses<>+3552(SB)/8, $·avx2MulInt(SB)
-DATA avx2Addresses<>+3560(SB)/8, $·avx2MulInt(SB)
-DATA avx2Addresses<>+3568(SB)/8, $·avx2MulInt(SB)
-DATA avx2Addresses<>+3576(SB)/8, $·avx2MulInt(SB)
-DATA avx2Addresses<>+3584(SB)/8, $·avx2MaxInt(SB)
-DATA avx2Addresses<>+3592(SB)/8, $·avx2MaxInt(SB)
-DATA avx2Addresses<>+3600(SB)/8, $·avx2MaxInt(SB)
-DATA avx2Addresses<>+3608(SB)/8, $·avx2MaxInt(SB)
-DATA avx2Addresses<>+3616(SB)/8, $·avx2MinInt(SB)
-DATA avx2Addresses<>+3624(SB)/8, $·avx2MinInt(SB)
-DATA avx2Addresses<>+3632(SB)/8, $·avx2MinInt(SB)
-DATA avx2Addresses<>+3640(SB)/8, $·avx2MinInt(SB)
-DATA avx2Addresses<>+3648(SB)/8, $·avx2LeakyInt(SB)
-DATA avx2Addresses<>+3656(SB)/8, $·avx2LeakyInt(SB)
-DATA avx2Addresses<>+3664(SB)/8, $·avx2LeakyInt(SB)
-DATA avx2Addresses<>+3672(SB)/8, $·avx2LeakyInt(SB)
-DATA avx2Addresses<>+3680(SB)/8, $·avx2EqualInt(SB)
-DATA avx2Addresses<>+3688(SB)/8, $·avx2EqualInt(SB)
-DATA avx2Addresses<>+3696(SB)/8, $·avx2EqualInt(SB)
-DATA avx2Addresses<>+3704(SB)/8, $·avx2EqualInt(SB)
-DATA avx2Addresses<>+3712(SB)/8, $·avx2NotEqualInt(SB)
-DATA avx2Addresses<>+3720(SB)/8, $·avx2NotEqualInt(SB)
-DATA avx2Addresses<>+3728(SB)/8, $·avx2NotEqualInt(SB)
-DATA avx2Addresses<>+3736(SB)/8, $·avx2NotEqualInt(SB)
-DATA avx2Addresses<>+3744(SB)/8, $·avx2LessInt(SB)
-DATA avx2Addresses<>+3752(SB)/8, $·avx2LessInt(SB)
-DATA avx2Addresses<>+3760(SB)/8, $·avx2LessInt(SB)
-DATA avx2Addresses<>+3768(SB)/8, $·avx2LessInt(SB)
-DATA avx2Addresses<>+3776(SB)/8, $·avx2LessEqualInt(SB)
-DATA avx2Addresses<>+3784(SB)/8, $·avx2LessEqualInt(SB)
-DATA avx2Addresses<>+3792(SB)/8, $·avx2LessEqualInt(SB)
-DATA avx2Addresses<>+3800(SB)/8, $·avx2LessEqualInt(SB)
-DATA avx2Addresses<>+3808(SB)/8, $·avx2GreaterInt(SB)
-DATA avx2Addresses<>+3816(SB)/8, $·avx2GreaterInt(SB)
-DATA avx2Addresses<>+3824(SB)/8, $·avx2GreaterInt(SB)
-DATA avx2Addresses<>+3832(SB)/8, $·avx2GreaterInt(SB)
-DATA avx2Addresses<>+3840(SB)/8, $·avx2GreaterEqualInt(SB)
-DATA avx2Addresses<>+3848(SB)/8, $·avx2GreaterEqualInt(SB)
-DATA avx2Addresses<>+3856(SB)/8, $·avx2GreaterEqualInt(SB)
-DATA avx2Addresses<>+3864(SB)/8, $·avx2GreaterEqualInt(SB)
-DATA avx2Addresses<>+3872(SB)/8, $·avx2AddAdd(SB)
-DATA avx2Addresses<>+3880(SB)/8, $·avx2AddAdd1(SB)
-DATA avx2Addresses<>+3888(SB)/8, $·avx2AddAdd(SB)
-DATA avx2Addresses<>+3896(SB)/8, $·avx2AddAdd1(SB)
-DATA avx2Addresses<>+3904(SB)/8, $·avx2AddAddOne(SB)
-DATA avx2Addresses<>+3912(SB)/8, $·avx2AddAddOne1(SB)
-DATA avx2Addresses<>+3920(SB)/8, $·avx2AddAddOne(SB)
-DATA avx2Addresses<>+3928(SB)/8, $·avx2AddAddOne1(SB)
-DATA avx2Addresses<>+3936(SB)/8, $·avx2AddSub(SB)
-DATA avx2Addresses<>+3944(SB)/8, $·avx2AddSub1(SB)
-DATA avx2Addresses<>+3952(SB)/8, $·avx2AddSub(SB)
-DATA avx2Addresses<>+3960(SB)/8, $·avx2AddSub1(SB)
-DATA avx2Addresses<>+3968(SB)/8, $·avx2AddSubOne(SB)
-DATA avx2Addresses<>+3976(SB)/8, $·avx2AddSubOne1(SB)
-DATA avx2Addresses<>+3984(SB)/8, $·avx2AddSubOne(SB)
-DATA avx2Addresses<>+3992(SB)/8, $·avx2AddSubOne1(SB)
+DATA avx2Addresses<>+160(SB)/8, $·avx2SaveLoad(SB)
+DATA avx2Addresses<>+168(SB)/8, $·avx2SaveLoad(SB)
+DATA avx2Addresses<>+176(SB)/8, $·avx2SaveLoad(SB)
+DATA avx2Addresses<>+184(SB)/8, $·avx2SaveLoad(SB)
+DATA avx2Addresses<>+192(SB)/8, $·avx2StreamLoad(SB)
+DATA avx2Addresses<>+200(SB)/8, $·avx2StreamLoad(SB)
+DATA avx2Addresses<>+208(SB)/8, $·avx2StreamLoad(SB)
+DATA avx2Addresses<>+216(SB)/8, $·avx2StreamLoad(SB)
+DATA avx2Addresses<>+224(SB)/8, $·avx2LoadBool(SB)
+DATA avx2Addresses<>+232(SB)/8, $·avx2LoadBool(SB)
+DATA avx2Addresses<>+240(SB)/8, $·avx2LoadBool(SB)
+DATA avx2Addresses<>+248(SB)/8, $·avx2LoadBool(SB)
+DATA avx2Addresses<>+256(SB)/8, $·avx2SaveBool(SB)
+DATA avx2Addresses<>+264(SB)/8, $·avx2SaveBool(SB)
+DATA avx2Addresses<>+272(SB)/8, $·avx2SaveBool(SB)
+DATA avx2Addresses<>+280(SB)/8, $·avx2SaveBool(SB)
+DATA avx2Addresses<>+288(SB)/8, $·avx2LoadF16(SB)
+DATA avx2Addresses<>+296(SB)/8, $·avx2LoadF16(SB)
+DATA avx2Addresses<>+304(SB)/8, $·avx2LoadF16(SB)
+DATA avx2Addresses<>+312(SB)/8, $·avx2LoadF16(SB)
+DATA avx2Addresses<>+320(SB)/8, $·avx2SaveF16(SB)
+DATA avx2Addresses<>+328(SB)/8, $·avx2SaveF16(SB)
+DATA avx2Addresses<>+336(SB)/8, $·avx2SaveF16(SB)
+DATA avx2Addresses<>+344(SB)/8, $·avx2SaveF16(SB)
+DATA avx2Addresses<>+352(SB)/8, $·avx2LoadBF16(SB)
+DATA avx2Addresses<>+360(SB)/8, $·avx2LoadBF16(SB)
+DATA avx2Addresses<>+368(SB)/8, $·avx2LoadBF16(SB)
+DATA avx2Addresses<>+376(SB)/8, $·avx2LoadBF16(SB)
+DATA avx2Addresses<>+384(SB)/8, $·avx2SaveBF16(SB)
+DATA avx2Addresses<>+392(SB)/8, $·avx2SaveBF16(SB)
+DATA avx2Addresses<>+400(SB)/8, $·avx2SaveBF16(SB)
+DATA avx2Addresses<>+408(SB)/8, $·avx2SaveBF16(SB)
+DATA avx2Addresses<>+416(SB)/8, $·avx2LoadI8(SB)
+DATA avx2Addresses<>+424(SB)/8, $·avx2LoadI8(SB)
+DATA avx2Addresses<>+432(SB)/8, $·avx2LoadI8(SB)
+DATA avx2Addresses<>+440(SB)/8, $·avx2LoadI8(SB)
+DATA avx2Addresses<>+448(SB)/8, $·avx2LoadU8(SB)
+DATA avx2Addresses<>+456(SB)/8, $·avx2LoadU8(SB)
+DATA avx2Addresses<>+464(SB)/8, $·avx2LoadU8(SB)
+DATA avx2Addresses<>+472(SB)/8, $·avx2LoadU8(SB)
+DATA avx2Addresses<>+480(SB)/8, $·avx2SaveByte(SB)
+DATA avx2Addresses<>+488(SB)/8, $·avx2SaveByte(SB)
+DATA avx2Addresses<>+496(SB)/8, $·avx2SaveByte(SB)
+DATA avx2Addresses<>+504(SB)/8, $·avx2SaveByte(SB)
+DATA avx2Addresses<>+512(SB)/8, $·avx2Abs(SB)
+DATA avx2Addresses<>+520(SB)/8, $·avx2Abs1(SB)
+DATA avx2Addresses<>+528(SB)/8, $·avx2Abs2(SB)
+DATA avx2Addresses<>+536(SB)/8, $·avx2Abs3(SB)
+DATA avx2Addresses<>+544(SB)/8, $·avx2Neg(SB)
+DATA avx2Addresses<>+552(SB)/8, $·avx2Neg1(SB)
+DATA avx2Addresses<>+560(SB)/8, $·avx2Neg2(SB)
+DATA avx2Addresses<>+568(SB)/8, $·avx2Neg3(SB)
+DATA avx2Addresses<>+576(SB)/8, $·avx2Sign(SB)
+DATA avx2Addresses<>+584(SB)/8, $·avx2Sign(SB)
+DATA avx2Addresses<>+592(SB)/8, $·avx2Sign(SB)
+DATA avx2Addresses<>+600(SB)/8, $·avx2Sign(SB)
+DATA avx2Addresses<>+608(SB)/8, $·avx2Ceil(SB)
+DATA avx2Addresses<>+616(SB)/8, $·avx2Ceil(SB)
+DATA avx2Addresses<>+624(SB)/8, $·avx2Ceil(SB)
+DATA avx2Addresses<>+632(SB)/8, $·avx2Ceil(SB)
+DATA avx2Addresses<>+640(SB)/8, $·avx2Floor(SB)
+DATA avx2Addresses<>+648(SB)/8, $·avx2Floor(SB)
+DATA avx2Addresses<>+656(SB)/8, $·avx2Floor(SB)
+DATA avx2Addresses<>+664(SB)/8, $·avx2Floor(SB)
+DATA avx2Addresses<>+672(SB)/8, $·avx2Round(SB)
+DATA avx2Addresses<>+680(SB)/8, $·avx2Round(SB)
+DATA avx2Addresses<>+688(SB)/8, $·avx2Round(SB)
+DATA avx2Addresses<>+696(SB)/8, $·avx2Round(SB)
+DATA avx2Addresses<>+704(SB)/8, $·avx2Trunc(SB)
+DATA avx2Addresses<>+712(SB)/8, $·avx2Trunc(SB)
+DATA avx2Addresses<>+720(SB)/8, $·avx2Trunc(SB)
+DATA avx2Addresses<>+728(SB)/8, $·avx2Trunc(SB)
+DATA avx2Addresses<>+736(SB)/8, $·avx2Sqrt(SB)
+DATA avx2Addresses<>+744(SB)/8, $·avx2Sqrt(SB)
+DATA avx2Addresses<>+752(SB)/8, $·avx2Sqrt(SB)
+DATA avx2Addresses<>+760(SB)/8, $·avx2Sqrt(SB)
+DATA avx2Addresses<>+768(SB)/8, $·avx2Rsqrt(SB)
+DATA avx2Addresses<>+776(SB)/8, $·avx2Rsqrt(SB)
+DATA avx2Addresses<>+784(SB)/8, $·avx2Rsqrt(SB)
+DATA avx2Addresses<>+792(SB)/8, $·avx2Rsqrt(SB)
+DATA avx2Addresses<>+800(SB)/8, $·avx2Cbrt(SB)
+DATA avx2Addresses<>+808(SB)/8, $·avx2Cbrt(SB)
+DATA avx2Addresses<>+816(SB)/8, $·avx2Cbrt(SB)
+DATA avx2Addresses<>+824(SB)/8, $·avx2Cbrt(SB)
+DATA avx2Addresses<>+832(SB)/8, $·avx2Reciprocal(SB)
+DATA avx2Addresses<>+840(SB)/8, $·avx2Reciprocal(SB)
+DATA avx2Addresses<>+848(SB)/8, $·avx2Reciprocal(SB)
+DATA avx2Addresses<>+856(SB)/8, $·avx2Reciprocal(SB)
+DATA avx2Addresses<>+864(SB)/8, $·avx2Square(SB)
+DATA avx2Addresses<>+872(SB)/8, $·avx2Square1(SB)
+DATA avx2Addresses<>+880(SB)/8, $·avx2Square2(SB)
+DATA avx2Addresses<>+888(SB)/8, $·avx2Square3(SB)
+DATA avx2Addresses<>+896(SB)/8, $·avx2Exp(SB)
+DATA avx2Addresses<>+904(SB)/8, $·avx2Exp(SB)
+DATA avx2Addresses<>+912(SB)/8, $·avx2Exp(SB)
+DATA avx2Addresses<>+920(SB)/8, $·avx2Exp(SB)
+DATA avx2Addresses<>+928(SB)/8, $·avx2Exp2(SB)
+DATA avx2Addresses<>+936(SB)/8, $·avx2Exp2(SB)
+DATA avx2Addresses<>+944(SB)/8, $·avx2Exp2(SB)
+DATA avx2Addresses<>+952(SB)/8, $·avx2Exp2(SB)
+DATA avx2Addresses<>+960(SB)/8, $·avx2Expm1(SB)
+DATA avx2Addresses<>+968(SB)/8, $·avx2Expm1(SB)
+DATA avx2Addresses<>+976(SB)/8, $·avx2Expm1(SB)
+DATA avx2Addresses<>+984(SB)/8, $·avx2Expm1(SB)
+DATA avx2Addresses<>+992(SB)/8, $·avx2Log(SB)
+DATA avx2Addresses<>+1000(SB)/8, $·avx2Log(SB)
+DATA avx2Addresses<>+1008(SB)/8, $·avx2Log(SB)
+DATA avx2Addresses<>+1016(SB)/8, $·avx2Log(SB)
+DATA avx2Addresses<>+1024(SB)/8, $·avx2Log2(SB)
+DATA avx2Addresses<>+1032(SB)/8, $·avx2Log2(SB)
+DATA avx2Addresses<>+1040(SB)/8, $·avx2Log2(SB)
+DATA avx2Addresses<>+1048(SB)/8, $·avx2Log2(SB)
+DATA avx2Addresses<>+1056(SB)/8, $·avx2Log10(SB)
+DATA avx2Addresses<>+1064(SB)/8, $·avx2Log10(SB)
+DATA avx2Addresses<>+1072(SB)/8, $·avx2Log10(SB)
+DATA avx2Addresses<>+1080(SB)/8, $·avx2Log10(SB)
+DATA avx2Addresses<>+1088(SB)/8, $·avx2Log1p(SB)
+DATA avx2Addresses<>+1096(SB)/8, $·avx2Log1p(SB)
+DATA avx2Addresses<>+1104(SB)/8, $·avx2Log1p(SB)
+DATA avx2Addresses<>+1112(SB)/8, $·avx2Log1p(SB)
+DATA avx2Addresses<>+1120(SB)/8, $·avx2Sin(SB)
+DATA avx2Addresses<>+1128(SB)/8, $·avx2Sin(SB)
+DATA avx2Addresses<>+1136(SB)/8, $·avx2Sin(SB)
+DATA avx2Addresses<>+1144(SB)/8, $·avx2Sin(SB)
+DATA avx2Addresses<>+1152(SB)/8, $·avx2Cos(SB)
+DATA avx2Addresses<>+1160(SB)/8, $·avx2Cos(SB)
+DATA avx2Addresses<>+1168(SB)/8, $·avx2Cos(SB)
+DATA avx2Addresses<>+1176(SB)/8, $·avx2Cos(SB)
+DATA avx2Addresses<>+1184(SB)/8, $·avx2Tan(SB)
+DATA avx2Addresses<>+1192(SB)/8, $·avx2Tan(SB)
+DATA avx2Addresses<>+1200(SB)/8, $·avx2Tan(SB)
+DATA avx2Addresses<>+1208(SB)/8, $·avx2Tan(SB)
+DATA avx2Addresses<>+1216(SB)/8, $·avx2Asin(SB)
+DATA avx2Addresses<>+1224(SB)/8, $·avx2Asin(SB)
+DATA avx2Addresses<>+1232(SB)/8, $·avx2Asin(SB)
+DATA avx2Addresses<>+1240(SB)/8, $·avx2Asin(SB)
+DATA avx2Addresses<>+1248(SB)/8, $·avx2Acos(SB)
+DATA avx2Addresses<>+1256(SB)/8, $·avx2Acos(SB)
+DATA avx2Addresses<>+1264(SB)/8, $·avx2Acos(SB)
+DATA avx2Addresses<>+1272(SB)/8, $·avx2Acos(SB)
+DATA avx2Addresses<>+1280(SB)/8, $·avx2Atan(SB)
+DATA avx2Addresses<>+1288(SB)/8, $·avx2Atan(SB)
+DATA avx2Addresses<>+1296(SB)/8, $·avx2Atan(SB)
+DATA avx2Addresses<>+1304(SB)/8, $·avx2Atan(SB)
+DATA avx2Addresses<>+1312(SB)/8, $·avx2Sinh(SB)
+DATA avx2Addresses<>+1320(SB)/8, $·avx2Sinh(SB)
+DATA avx2Addresses<>+1328(SB)/8, $·avx2Sinh(SB)
+DATA avx2Addresses<>+1336(SB)/8, $·avx2Sinh(SB)
+DATA avx2Addresses<>+1344(SB)/8, $·avx2Cosh(SB)
+DATA avx2Addresses<>+1352(SB)/8, $·avx2Cosh(SB)
+DATA avx2Addresses<>+1360(SB)/8, $·avx2Cosh(SB)
+DATA avx2Addresses<>+1368(SB)/8, $·avx2Cosh(SB)
+DATA avx2Addresses<>+1376(SB)/8, $·avx2Tanh(SB)
+DATA avx2Addresses<>+1384(SB)/8, $·avx2Tanh(SB)
+DATA avx2Addresses<>+1392(SB)/8, $·avx2Tanh(SB)
+DATA avx2Addresses<>+1400(SB)/8, $·avx2Tanh(SB)
+DATA avx2Addresses<>+1408(SB)/8, $·avx2Asinh(SB)
+DATA avx2Addresses<>+1416(SB)/8, $·avx2Asinh(SB)
+DATA avx2Addresses<>+1424(SB)/8, $·avx2Asinh(SB)
+DATA avx2Addresses<>+1432(SB)/8, $·avx2Asinh(SB)
+DATA avx2Addresses<>+1440(SB)/8, $·avx2Acosh(SB)
+DATA avx2Addresses<>+1448(SB)/8, $·avx2Acosh(SB)
+DATA avx2Addresses<>+1456(SB)/8, $·avx2Acosh(SB)
+DATA avx2Addresses<>+1464(SB)/8, $·avx2Acosh(SB)
+DATA avx2Addresses<>+1472(SB)/8, $·avx2Atanh(SB)
+DATA avx2Addresses<>+1480(SB)/8, $·avx2Atanh(SB)
+DATA avx2Addresses<>+1488(SB)/8, $·avx2Atanh(SB)
+DATA avx2Addresses<>+1496(SB)/8, $·avx2Atanh(SB)
+DATA avx2Addresses<>+1504(SB)/8, $·avx2Erf(SB)
+DATA avx2Addresses<>+1512(SB)/8, $·avx2Erf(SB)
+DATA avx2Addresses<>+1520(SB)/8, $·avx2Erf(SB)
+DATA avx2Addresses<>+1528(SB)/8, $·avx2Erf(SB)
+DATA avx2Addresses<>+1536(SB)/8, $·avx2Relu(SB)
+DATA avx2Addresses<>+1544(SB)/8, $·avx2Relu1(SB)
+DATA avx2Addresses<>+1552(SB)/8, $·avx2Relu2(SB)
+DATA avx2Addresses<>+1560(SB)/8, $·avx2Relu3(SB)
+DATA avx2Addresses<>+1568(SB)/8, $·avx2Relu6(SB)
+DATA avx2Addresses<>+1576(SB)/8, $·avx2Relu6(SB)
+DATA avx2Addresses<>+1584(SB)/8, $·avx2Relu6(SB)
+DATA avx2Addresses<>+1592(SB)/8, $·avx2Relu6(SB)
+DATA avx2Addresses<>+1600(SB)/8, $·avx2Selu(SB)
+DATA avx2Addresses<>+1608(SB)/8, $·avx2Selu(SB)
+DATA avx2Addresses<>+1616(SB)/8, $·avx2Selu(SB)
+DATA avx2Addresses<>+1624(SB)/8, $·avx2Selu(SB)
+DATA avx2Addresses<>+1632(SB)/8, $·avx2Gelu(SB)
+DATA avx2Addresses<>+1640(SB)/8, $·avx2Gelu(SB)
+DATA avx2Addresses<>+1648(SB)/8, $·avx2Gelu(SB)
+DATA avx2Addresses<>+1656(SB)/8, $·avx2Gelu(SB)
+DATA avx2Addresses<>+1664(SB)/8, $·avx2GeluTanh(SB)
+DATA avx2Addresses<>+1672(SB)/8, $·avx2GeluTanh(SB)
+DATA avx2Addresses<>+1680(SB)/8, $·avx2GeluTanh(SB)
+DATA avx2Addresses<>+1688(SB)/8, $·avx2GeluTanh(SB)
+DATA avx2Addresses<>+1696(SB)/8, $·avx2Silu(SB)
+DATA avx2Addresses<>+1704(SB)/8, $·avx2Silu(SB)
+DATA avx2Addresses<>+1712(SB)/8, $·avx2Silu(SB)
+DATA avx2Addresses<>+1720(SB)/8, $·avx2Silu(SB)
+DATA avx2Addresses<>+1728(SB)/8, $·avx2Sigmoid(SB)
+DATA avx2Addresses<>+1736(SB)/8, $·avx2Sigmoid(SB)
+DATA avx2Addresses<>+1744(SB)/8, $·avx2Sigmoid(SB)
+DATA avx2Addresses<>+1752(SB)/8, $·avx2Sigmoid(SB)
+DATA avx2Addresses<>+1760(SB)/8, $·avx2LogSigmoid(SB)
+DATA avx2Addresses<>+1768(SB)/8, $·avx2LogSigmoid(SB)
+DATA avx2Addresses<>+1776(SB)/8, $·avx2LogSigmoid(SB)
+DATA avx2Addresses<>+1784(SB)/8, $·avx2LogSigmoid(SB)
+DATA avx2Addresses<>+1792(SB)/8, $·avx2Softplus(SB)
+DATA avx2Addresses<>+1800(SB)/8, $·avx2Softplus(SB)
+DATA avx2Addresses<>+1808(SB)/8, $·avx2Softplus(SB)
+DATA avx2Addresses<>+1816(SB)/8, $·avx2Softplus(SB)
+DATA avx2Addresses<>+1824(SB)/8, $·avx2Softsign(SB)
+DATA avx2Addresses<>+1832(SB)/8, $·avx2Softsign(SB)
+DATA avx2Addresses<>+1840(SB)/8, $·avx2Softsign(SB)
+DATA avx2Addresses<>+1848(SB)/8, $·avx2Softsign(SB)
+DATA avx2Addresses<>+1856(SB)/8, $·avx2Mish(SB)
+DATA avx2Addresses<>+1864(SB)/8, $·avx2Mish(SB)
+DATA avx2Addresses<>+1872(SB)/8, $·avx2Mish(SB)
+DATA avx2Addresses<>+1880(SB)/8, $·avx2Mish(SB)
+DATA avx2Addresses<>+1888(SB)/8, $·avx2HardSwish(SB)
+DATA avx2Addresses<>+1896(SB)/8, $·avx2HardSwish(SB)
+DATA avx2Addresses<>+1904(SB)/8, $·avx2HardSwish(SB)
+DATA avx2Addresses<>+1912(SB)/8, $·avx2HardSwish(SB)
+DATA avx2Addresses<>+1920(SB)/8, $·avx2Add(SB)
+DATA avx2Addresses<>+1928(SB)/8, $·avx2Add1(SB)
+DATA avx2Addresses<>+1936(SB)/8, $·avx2Add2(SB)
+DATA avx2Addresses<>+1944(SB)/8, $·avx2Add3(SB)
+DATA avx2Addresses<>+1952(SB)/8, $·avx2Sub(SB)
+DATA avx2Addresses<>+1960(SB)/8, $·avx2Sub1(SB)
+DATA avx2Addresses<>+1968(SB)/8, $·avx2Sub2(SB)
+DATA avx2Addresses<>+1976(SB)/8, $·avx2Sub3(SB)
+DATA avx2Addresses<>+1984(SB)/8, $·avx2SubFrom(SB)
+DATA avx2Addresses<>+1992(SB)/8, $·avx2SubFrom1(SB)
+DATA avx2Addresses<>+2000(SB)/8, $·avx2SubFrom2(SB)
+DATA avx2Addresses<>+2008(SB)/8, $·avx2SubFrom3(SB)
+DATA avx2Addresses<>+2016(SB)/8, $·avx2Mul(SB)
+DATA avx2Addresses<>+2024(SB)/8, $·avx2Mul1(SB)
+DATA avx2Addresses<>+2032(SB)/8, $·avx2Mul2(SB)
+DATA avx2Addresses<>+2040(SB)/8, $·avx2Mul3(SB)
+DATA avx2Addresses<>+2048(SB)/8, $·avx2Div(SB)
+DATA avx2Addresses<>+2056(SB)/8, $·avx2Div1(SB)
+DATA avx2Addresses<>+2064(SB)/8, $·avx2Div2(SB)
+DATA avx2Addresses<>+2072(SB)/8, $·avx2Div3(SB)
+DATA avx2Addresses<>+2080(SB)/8, $·avx2DivInto(SB)
+DATA avx2Addresses<>+2088(SB)/8, $·avx2DivInto(SB)
+DATA avx2Addresses<>+2096(SB)/8, $·avx2DivInto(SB)
+DATA avx2Addresses<>+2104(SB)/8, $·avx2DivInto(SB)
+DATA avx2Addresses<>+2112(SB)/8, $·avx2Max(SB)
+DATA avx2Addresses<>+2120(SB)/8, $·avx2Max(SB)
+DATA avx2Addresses<>+2128(SB)/8, $·avx2Max(SB)
+DATA avx2Addresses<>+2136(SB)/8, $·avx2Max(SB)
+DATA avx2Addresses<>+2144(SB)/8, $·avx2Min(SB)
+DATA avx2Addresses<>+2152(SB)/8, $·avx2Min(SB)
+DATA avx2Addresses<>+2160(SB)/8, $·avx2Min(SB)
+DATA avx2Addresses<>+2168(SB)/8, $·avx2Min(SB)
+DATA avx2Addresses<>+2176(SB)/8, $·avx2MaxPlain(SB)
+DATA avx2Addresses<>+2184(SB)/8, $·avx2MaxPlain1(SB)
+DATA avx2Addresses<>+2192(SB)/8, $·avx2MaxPlain2(SB)
+DATA avx2Addresses<>+2200(SB)/8, $·avx2MaxPlain3(SB)
+DATA avx2Addresses<>+2208(SB)/8, $·avx2MinPlain(SB)
+DATA avx2Addresses<>+2216(SB)/8, $·avx2MinPlain1(SB)
+DATA avx2Addresses<>+2224(SB)/8, $·avx2MinPlain2(SB)
+DATA avx2Addresses<>+2232(SB)/8, $·avx2MinPlain3(SB)
+DATA avx2Addresses<>+2240(SB)/8, $·avx2Rem(SB)
+DATA avx2Addresses<>+2248(SB)/8, $·avx2Rem(SB)
+DATA avx2Addresses<>+2256(SB)/8, $·avx2Rem(SB)
+DATA avx2Addresses<>+2264(SB)/8, $·avx2Rem(SB)
+DATA avx2Addresses<>+2272(SB)/8, $·avx2Pow(SB)
+DATA avx2Addresses<>+2280(SB)/8, $·avx2Pow(SB)
+DATA avx2Addresses<>+2288(SB)/8, $·avx2Pow(SB)
+DATA avx2Addresses<>+2296(SB)/8, $·avx2Pow(SB)
+DATA avx2Addresses<>+2304(SB)/8, $·avx2Atan2(SB)
+DATA avx2Addresses<>+2312(SB)/8, $·avx2Atan2(SB)
+DATA avx2Addresses<>+2320(SB)/8, $·avx2Atan2(SB)
+DATA avx2Addresses<>+2328(SB)/8, $·avx2Atan2(SB)
+DATA avx2Addresses<>+2336(SB)/8, $·avx2Hypot(SB)
+DATA avx2Addresses<>+2344(SB)/8, $·avx2Hypot(SB)
+DATA avx2Addresses<>+2352(SB)/8, $·avx2Hypot(SB)
+DATA avx2Addresses<>+2360(SB)/8, $·avx2Hypot(SB)
+DATA avx2Addresses<>+2368(SB)/8, $·avx2LogAddExp(SB)
+DATA avx2Addresses<>+2376(SB)/8, $·avx2LogAddExp(SB)
+DATA avx2Addresses<>+2384(SB)/8, $·avx2LogAddExp(SB)
+DATA avx2Addresses<>+2392(SB)/8, $·avx2LogAddExp(SB)
+DATA avx2Addresses<>+2400(SB)/8, $·avx2CopySign(SB)
+DATA avx2Addresses<>+2408(SB)/8, $·avx2CopySign(SB)
+DATA avx2Addresses<>+2416(SB)/8, $·avx2CopySign(SB)
+DATA avx2Addresses<>+2424(SB)/8, $·avx2CopySign(SB)
+DATA avx2Addresses<>+2432(SB)/8, $·avx2Leaky(SB)
+DATA avx2Addresses<>+2440(SB)/8, $·avx2Leaky(SB)
+DATA avx2Addresses<>+2448(SB)/8, $·avx2Leaky(SB)
+DATA avx2Addresses<>+2456(SB)/8, $·avx2Leaky(SB)
+DATA avx2Addresses<>+2464(SB)/8, $·avx2Elu(SB)
+DATA avx2Addresses<>+2472(SB)/8, $·avx2Elu(SB)
+DATA avx2Addresses<>+2480(SB)/8, $·avx2Elu(SB)
+DATA avx2Addresses<>+2488(SB)/8, $·avx2Elu(SB)
+DATA avx2Addresses<>+2496(SB)/8, $·avx2Celu(SB)
+DATA avx2Addresses<>+2504(SB)/8, $·avx2Celu(SB)
+DATA avx2Addresses<>+2512(SB)/8, $·avx2Celu(SB)
+DATA avx2Addresses<>+2520(SB)/8, $·avx2Celu(SB)
+DATA avx2Addresses<>+2528(SB)/8, $·avx2ClipLo(SB)
+DATA avx2Addresses<>+2536(SB)/8, $·avx2ClipLo(SB)
+DATA avx2Addresses<>+2544(SB)/8, $·avx2ClipLo(SB)
+DATA avx2Addresses<>+2552(SB)/8, $·avx2ClipLo(SB)
+DATA avx2Addresses<>+2560(SB)/8, $·avx2ClipHi(SB)
+DATA avx2Addresses<>+2568(SB)/8, $·avx2ClipHi(SB)
+DATA avx2Addresses<>+2576(SB)/8, $·avx2ClipHi(SB)
+DATA avx2Addresses<>+2584(SB)/8, $·avx2ClipHi(SB)
+DATA avx2Addresses<>+2592(SB)/8, $·avx2HardSigmoid(SB)
+DATA avx2Addresses<>+2600(SB)/8, $·avx2HardSigmoid(SB)
+DATA avx2Addresses<>+2608(SB)/8, $·avx2HardSigmoid(SB)
+DATA avx2Addresses<>+2616(SB)/8, $·avx2HardSigmoid(SB)
+DATA avx2Addresses<>+2624(SB)/8, $·avx2Threshold(SB)
+DATA avx2Addresses<>+2632(SB)/8, $·avx2Threshold(SB)
+DATA avx2Addresses<>+2640(SB)/8, $·avx2Threshold(SB)
+DATA avx2Addresses<>+2648(SB)/8, $·avx2Threshold(SB)
+DATA avx2Addresses<>+2656(SB)/8, $·avx2IsNaN(SB)
+DATA avx2Addresses<>+2664(SB)/8, $·avx2IsNaN(SB)
+DATA avx2Addresses<>+2672(SB)/8, $·avx2IsNaN(SB)
+DATA avx2Addresses<>+2680(SB)/8, $·avx2IsNaN(SB)
+DATA avx2Addresses<>+2688(SB)/8, $·avx2IsInf(SB)
+DATA avx2Addresses<>+2696(SB)/8, $·avx2IsInf(SB)
+DATA avx2Addresses<>+2704(SB)/8, $·avx2IsInf(SB)
+DATA avx2Addresses<>+2712(SB)/8, $·avx2IsInf(SB)
+DATA avx2Addresses<>+2720(SB)/8, $·avx2IsFinite(SB)
+DATA avx2Addresses<>+2728(SB)/8, $·avx2IsFinite(SB)
+DATA avx2Addresses<>+2736(SB)/8, $·avx2IsFinite(SB)
+DATA avx2Addresses<>+2744(SB)/8, $·avx2IsFinite(SB)
+DATA avx2Addresses<>+2752(SB)/8, $·avx2Equal(SB)
+DATA avx2Addresses<>+2760(SB)/8, $·avx2Equal(SB)
+DATA avx2Addresses<>+2768(SB)/8, $·avx2Equal(SB)
+DATA avx2Addresses<>+2776(SB)/8, $·avx2Equal(SB)
+DATA avx2Addresses<>+2784(SB)/8, $·avx2NotEqual(SB)
+DATA avx2Addresses<>+2792(SB)/8, $·avx2NotEqual(SB)
+DATA avx2Addresses<>+2800(SB)/8, $·avx2NotEqual(SB)
+DATA avx2Addresses<>+2808(SB)/8, $·avx2NotEqual(SB)
+DATA avx2Addresses<>+2816(SB)/8, $·avx2Less(SB)
+DATA avx2Addresses<>+2824(SB)/8, $·avx2Less(SB)
+DATA avx2Addresses<>+2832(SB)/8, $·avx2Less(SB)
+DATA avx2Addresses<>+2840(SB)/8, $·avx2Less(SB)
+DATA avx2Addresses<>+2848(SB)/8, $·avx2LessEqual(SB)
+DATA avx2Addresses<>+2856(SB)/8, $·avx2LessEqual(SB)
+DATA avx2Addresses<>+2864(SB)/8, $·avx2LessEqual(SB)
+DATA avx2Addresses<>+2872(SB)/8, $·avx2LessEqual(SB)
+DATA avx2Addresses<>+2880(SB)/8, $·avx2Greater(SB)
+DATA avx2Addresses<>+2888(SB)/8, $·avx2Greater(SB)
+DATA avx2Addresses<>+2896(SB)/8, $·avx2Greater(SB)
+DATA avx2Addresses<>+2904(SB)/8, $·avx2Greater(SB)
+DATA avx2Addresses<>+2912(SB)/8, $·avx2GreaterEqual(SB)
+DATA avx2Addresses<>+2920(SB)/8, $·avx2GreaterEqual(SB)
+DATA avx2Addresses<>+2928(SB)/8, $·avx2GreaterEqual(SB)
+DATA avx2Addresses<>+2936(SB)/8, $·avx2GreaterEqual(SB)
+DATA avx2Addresses<>+2944(SB)/8, $·avx2And(SB)
+DATA avx2Addresses<>+2952(SB)/8, $·avx2And(SB)
+DATA avx2Addresses<>+2960(SB)/8, $·avx2And(SB)
+DATA avx2Addresses<>+2968(SB)/8, $·avx2And(SB)
+DATA avx2Addresses<>+2976(SB)/8, $·avx2Or(SB)
+DATA avx2Addresses<>+2984(SB)/8, $·avx2Or(SB)
+DATA avx2Addresses<>+2992(SB)/8, $·avx2Or(SB)
+DATA avx2Addresses<>+3000(SB)/8, $·avx2Or(SB)
+DATA avx2Addresses<>+3008(SB)/8, $·avx2Xor(SB)
+DATA avx2Addresses<>+3016(SB)/8, $·avx2Xor(SB)
+DATA avx2Addresses<>+3024(SB)/8, $·avx2Xor(SB)
+DATA avx2Addresses<>+3032(SB)/8, $·avx2Xor(SB)
+DATA avx2Addresses<>+3040(SB)/8, $·avx2Where(SB)
+DATA avx2Addresses<>+3048(SB)/8, $·avx2Where1(SB)
+DATA avx2Addresses<>+3056(SB)/8, $·avx2Where2(SB)
+DATA avx2Addresses<>+3064(SB)/8, $·avx2Where3(SB)
+DATA avx2Addresses<>+3072(SB)/8, $·avx2WhereA(SB)
+DATA avx2Addresses<>+3080(SB)/8, $·avx2WhereA(SB)
+DATA avx2Addresses<>+3088(SB)/8, $·avx2WhereA(SB)
+DATA avx2Addresses<>+3096(SB)/8, $·avx2WhereA(SB)
+DATA avx2Addresses<>+3104(SB)/8, $·avx2WhereB(SB)
+DATA avx2Addresses<>+3112(SB)/8, $·avx2WhereB(SB)
+DATA avx2Addresses<>+3120(SB)/8, $·avx2WhereB(SB)
+DATA avx2Addresses<>+3128(SB)/8, $·avx2WhereB(SB)
+DATA avx2Addresses<>+3136(SB)/8, $·avx2RoundF16(SB)
+DATA avx2Addresses<>+3144(SB)/8, $·avx2RoundF16(SB)
+DATA avx2Addresses<>+3152(SB)/8, $·avx2RoundF16(SB)
+DATA avx2Addresses<>+3160(SB)/8, $·avx2RoundF16(SB)
+DATA avx2Addresses<>+3168(SB)/8, $·avx2RoundBF16(SB)
+DATA avx2Addresses<>+3176(SB)/8, $·avx2RoundBF16(SB)
+DATA avx2Addresses<>+3184(SB)/8, $·avx2RoundBF16(SB)
+DATA avx2Addresses<>+3192(SB)/8, $·avx2RoundBF16(SB)
+DATA avx2Addresses<>+3200(SB)/8, $·avx2Truth(SB)
+DATA avx2Addresses<>+3208(SB)/8, $·avx2Truth(SB)
+DATA avx2Addresses<>+3216(SB)/8, $·avx2Truth(SB)
+DATA avx2Addresses<>+3224(SB)/8, $·avx2Truth(SB)
+DATA avx2Addresses<>+3232(SB)/8, $·avx2Float(SB)
+DATA avx2Addresses<>+3240(SB)/8, $·avx2Float(SB)
+DATA avx2Addresses<>+3248(SB)/8, $·avx2Float(SB)
+DATA avx2Addresses<>+3256(SB)/8, $·avx2Float(SB)
+DATA avx2Addresses<>+3264(SB)/8, $·avx2Int(SB)
+DATA avx2Addresses<>+3272(SB)/8, $·avx2Int(SB)
+DATA avx2Addresses<>+3280(SB)/8, $·avx2Int(SB)
+DATA avx2Addresses<>+3288(SB)/8, $·avx2Int(SB)
+DATA avx2Addresses<>+3296(SB)/8, $·avx2ToInt(SB)
+DATA avx2Addresses<>+3304(SB)/8, $·avx2ToInt(SB)
+DATA avx2Addresses<>+3312(SB)/8, $·avx2ToInt(SB)
+DATA avx2Addresses<>+3320(SB)/8, $·avx2ToInt(SB)
+DATA avx2Addresses<>+3328(SB)/8, $·avx2FromInt(SB)
+DATA avx2Addresses<>+3336(SB)/8, $·avx2FromInt(SB)
+DATA avx2Addresses<>+3344(SB)/8, $·avx2FromInt(SB)
+DATA avx2Addresses<>+3352(SB)/8, $·avx2FromInt(SB)
+DATA avx2Addresses<>+3360(SB)/8, $·avx2AbsInt(SB)
+DATA avx2Addresses<>+3368(SB)/8, $·avx2AbsInt(SB)
+DATA avx2Addresses<>+3376(SB)/8, $·avx2AbsInt(SB)
+DATA avx2Addresses<>+3384(SB)/8, $·avx2AbsInt(SB)
+DATA avx2Addresses<>+3392(SB)/8, $·avx2NegInt(SB)
+DATA avx2Addresses<>+3400(SB)/8, $·avx2NegInt(SB)
+DATA avx2Addresses<>+3408(SB)/8, $·avx2NegInt(SB)
+DATA avx2Addresses<>+3416(SB)/8, $·avx2NegInt(SB)
+DATA avx2Addresses<>+3424(SB)/8, $·avx2SignInt(SB)
+DATA avx2Addresses<>+3432(SB)/8, $·avx2SignInt(SB)
+DATA avx2Addresses<>+3440(SB)/8, $·avx2SignInt(SB)
+DATA avx2Addresses<>+3448(SB)/8, $·avx2SignInt(SB)
+DATA avx2Addresses<>+3456(SB)/8, $·avx2SquareInt(SB)
+DATA avx2Addresses<>+3464(SB)/8, $·avx2SquareInt(SB)
+DATA avx2Addresses<>+3472(SB)/8, $·avx2SquareInt(SB)
+DATA avx2Addresses<>+3480(SB)/8, $·avx2SquareInt(SB)
+DATA avx2Addresses<>+3488(SB)/8, $·avx2ReluInt(SB)
+DATA avx2Addresses<>+3496(SB)/8, $·avx2ReluInt(SB)
+DATA avx2Addresses<>+3504(SB)/8, $·avx2ReluInt(SB)
+DATA avx2Addresses<>+3512(SB)/8, $·avx2ReluInt(SB)
+DATA avx2Addresses<>+3520(SB)/8, $·avx2AddInt(SB)
+DATA avx2Addresses<>+3528(SB)/8, $·avx2AddInt(SB)
+DATA avx2Addresses<>+3536(SB)/8, $·avx2AddInt(SB)
+DATA avx2Addresses<>+3544(SB)/8, $·avx2AddInt(SB)
+DATA avx2Addresses<>+3552(SB)/8, $·avx2SubInt(SB)
+DATA avx2Addresses<>+3560(SB)/8, $·avx2SubInt(SB)
+DATA avx2Addresses<>+3568(SB)/8, $·avx2SubInt(SB)
+DATA avx2Addresses<>+3576(SB)/8, $·avx2SubInt(SB)
+DATA avx2Addresses<>+3584(SB)/8, $·avx2SubFromInt(SB)
+DATA avx2Addresses<>+3592(SB)/8, $·avx2SubFromInt(SB)
+DATA avx2Addresses<>+3600(SB)/8, $·avx2SubFromInt(SB)
+DATA avx2Addresses<>+3608(SB)/8, $·avx2SubFromInt(SB)
+DATA avx2Addresses<>+3616(SB)/8, $·avx2MulInt(SB)
+DATA avx2Addresses<>+3624(SB)/8, $·avx2MulInt(SB)
+DATA avx2Addresses<>+3632(SB)/8, $·avx2MulInt(SB)
+DATA avx2Addresses<>+3640(SB)/8, $·avx2MulInt(SB)
+DATA avx2Addresses<>+3648(SB)/8, $·avx2MaxInt(SB)
+DATA avx2Addresses<>+3656(SB)/8, $·avx2MaxInt(SB)
+DATA avx2Addresses<>+3664(SB)/8, $·avx2MaxInt(SB)
+DATA avx2Addresses<>+3672(SB)/8, $·avx2MaxInt(SB)
+DATA avx2Addresses<>+3680(SB)/8, $·avx2MinInt(SB)
+DATA avx2Addresses<>+3688(SB)/8, $·avx2MinInt(SB)
+DATA avx2Addresses<>+3696(SB)/8, $·avx2MinInt(SB)
+DATA avx2Addresses<>+3704(SB)/8, $·avx2MinInt(SB)
+DATA avx2Addresses<>+3712(SB)/8, $·avx2LeakyInt(SB)
+DATA avx2Addresses<>+3720(SB)/8, $·avx2LeakyInt(SB)
+DATA avx2Addresses<>+3728(SB)/8, $·avx2LeakyInt(SB)
+DATA avx2Addresses<>+3736(SB)/8, $·avx2LeakyInt(SB)
+DATA avx2Addresses<>+3744(SB)/8, $·avx2EqualInt(SB)
+DATA avx2Addresses<>+3752(SB)/8, $·avx2EqualInt(SB)
+DATA avx2Addresses<>+3760(SB)/8, $·avx2EqualInt(SB)
+DATA avx2Addresses<>+3768(SB)/8, $·avx2EqualInt(SB)
+DATA avx2Addresses<>+3776(SB)/8, $·avx2NotEqualInt(SB)
+DATA avx2Addresses<>+3784(SB)/8, $·avx2NotEqualInt(SB)
+DATA avx2Addresses<>+3792(SB)/8, $·avx2NotEqualInt(SB)
+DATA avx2Addresses<>+3800(SB)/8, $·avx2NotEqualInt(SB)
+DATA avx2Addresses<>+3808(SB)/8, $·avx2LessInt(SB)
+DATA avx2Addresses<>+3816(SB)/8, $·avx2LessInt(SB)
+DATA avx2Addresses<>+3824(SB)/8, $·avx2LessInt(SB)
+DATA avx2Addresses<>+3832(SB)/8, $·avx2LessInt(SB)
+DATA avx2Addresses<>+3840(SB)/8, $·avx2LessEqualInt(SB)
+DATA avx2Addresses<>+3848(SB)/8, $·avx2LessEqualInt(SB)
+DATA avx2Addresses<>+3856(SB)/8, $·avx2LessEqualInt(SB)
+DATA avx2Addresses<>+3864(SB)/8, $·avx2LessEqualInt(SB)
+DATA avx2Addresses<>+3872(SB)/8, $·avx2GreaterInt(SB)
+DATA avx2Addresses<>+3880(SB)/8, $·avx2GreaterInt(SB)
+DATA avx2Addresses<>+3888(SB)/8, $·avx2GreaterInt(SB)
+DATA avx2Addresses<>+3896(SB)/8, $·avx2GreaterInt(SB)
+DATA avx2Addresses<>+3904(SB)/8, $·avx2GreaterEqualInt(SB)
+DATA avx2Addresses<>+3912(SB)/8, $·avx2GreaterEqualInt(SB)
+DATA avx2Addresses<>+3920(SB)/8, $·avx2GreaterEqualInt(SB)
+DATA avx2Addresses<>+3928(SB)/8, $·avx2GreaterEqualInt(SB)
+DATA avx2Addresses<>+3936(SB)/8, $·avx2AddAdd(SB)
+DATA avx2Addresses<>+3944(SB)/8, $·avx2AddAdd1(SB)
+DATA avx2Addresses<>+3952(SB)/8, $·avx2AddAdd(SB)
+DATA avx2Addresses<>+3960(SB)/8, $·avx2AddAdd1(SB)
+DATA avx2Addresses<>+3968(SB)/8, $·avx2AddSub(SB)
+DATA avx2Addresses<>+3976(SB)/8, $·avx2AddSub1(SB)
+DATA avx2Addresses<>+3984(SB)/8, $·avx2AddSub(SB)
+DATA avx2Addresses<>+3992(SB)/8, $·avx2AddSub1(SB)
 DATA avx2Addresses<>+4000(SB)/8, $·avx2AddSubFrom(SB)
 DATA avx2Addresses<>+4008(SB)/8, $·avx2AddSubFrom1(SB)
 DATA avx2Addresses<>+4016(SB)/8, $·avx2AddSubFrom(SB)
 DATA avx2Addresses<>+4024(SB)/8, $·avx2AddSubFrom1(SB)
-DATA avx2Addresses<>+4032(SB)/8, $·avx2AddSubFromOne(SB)
-DATA avx2Addresses<>+4040(SB)/8, $·avx2AddSubFromOne1(SB)
-DATA avx2Addresses<>+4048(SB)/8, $·avx2AddSubFromOne(SB)
-DATA avx2Addresses<>+4056(SB)/8, $·avx2AddSubFromOne1(SB)
-DATA avx2Addresses<>+4064(SB)/8, $·avx2AddMul(SB)
-DATA avx2Addresses<>+4072(SB)/8, $·avx2AddMul1(SB)
-DATA avx2Addresses<>+4080(SB)/8, $·avx2AddMul(SB)
-DATA avx2Addresses<>+4088(SB)/8, $·avx2AddMul1(SB)
-DATA avx2Addresses<>+4096(SB)/8, $·avx2AddMulOne(SB)
-DATA avx2Addresses<>+4104(SB)/8, $·avx2AddMulOne1(SB)
-DATA avx2Addresses<>+4112(SB)/8, $·avx2AddMulOne(SB)
-DATA avx2Addresses<>+4120(SB)/8, $·avx2AddMulOne1(SB)
-DATA avx2Addresses<>+4128(SB)/8, $·avx2SubAdd(SB)
-DATA avx2Addresses<>+4136(SB)/8, $·avx2SubAdd1(SB)
-DATA avx2Addresses<>+4144(SB)/8, $·avx2SubAdd(SB)
-DATA avx2Addresses<>+4152(SB)/8, $·avx2SubAdd1(SB)
-DATA avx2Addresses<>+4160(SB)/8, $·avx2SubAddOne(SB)
-DATA avx2Addresses<>+4168(SB)/8, $·avx2SubAddOne1(SB)
-DATA avx2Addresses<>+4176(SB)/8, $·avx2SubAddOne(SB)
-DATA avx2Addresses<>+4184(SB)/8, $·avx2SubAddOne1(SB)
-DATA avx2Addresses<>+4192(SB)/8, $·avx2SubSub(SB)
-DATA avx2Addresses<>+4200(SB)/8, $·avx2SubSub1(SB)
-DATA avx2Addresses<>+4208(SB)/8, $·avx2SubSub(SB)
-DATA avx2Addresses<>+4216(SB)/8, $·avx2SubSub1(SB)
-DATA avx2Addresses<>+4224(SB)/8, $·avx2SubSubOne(SB)
-DATA avx2Addresses<>+4232(SB)/8, $·avx2SubSubOne1(SB)
-DATA avx2Addresses<>+4240(SB)/8, $·avx2SubSubOne(SB)
-DATA avx2Addresses<>+4248(SB)/8, $·avx2SubSubOne1(SB)
-DATA avx2Addresses<>+4256(SB)/8, $·avx2SubSubFrom(SB)
-DATA avx2Addresses<>+4264(SB)/8, $·avx2SubSubFrom1(SB)
-DATA avx2Addresses<>+4272(SB)/8, $·avx2SubSubFrom(SB)
-DATA avx2Addresses<>+4280(SB)/8, $·avx2SubSubFrom1(SB)
-DATA avx2Addresses<>+4288(SB)/8, $·avx2SubSubFromOne(SB)
-DATA avx2Addresses<>+4296(SB)/8, $·avx2SubSubFromOne1(SB)
-DATA avx2Addresses<>+4304(SB)/8, $·avx2SubSubFromOne(SB)
-DATA avx2Addresses<>+4312(SB)/8, $·avx2SubSubFromOne1(SB)
-DATA avx2Addresses<>+4320(SB)/8, $·avx2SubMul(SB)
-DATA avx2Addresses<>+4328(SB)/8, $·avx2SubMul1(SB)
-DATA avx2Addresses<>+4336(SB)/8, $·avx2SubMul(SB)
-DATA avx2Addresses<>+4344(SB)/8, $·avx2SubMul1(SB)
-DATA avx2Addresses<>+4352(SB)/8, $·avx2SubMulOne(SB)
-DATA avx2Addresses<>+4360(SB)/8, $·avx2SubMulOne1(SB)
-DATA avx2Addresses<>+4368(SB)/8, $·avx2SubMulOne(SB)
-DATA avx2Addresses<>+4376(SB)/8, $·avx2SubMulOne1(SB)
-DATA avx2Addresses<>+4384(SB)/8, $·avx2SubFromAdd(SB)
-DATA avx2Addresses<>+4392(SB)/8, $·avx2SubFromAdd1(SB)
-DATA avx2Addresses<>+4400(SB)/8, $·avx2SubFromAdd(SB)
-DATA avx2Addresses<>+4408(SB)/8, $·avx2SubFromAdd1(SB)
-DATA avx2Addresses<>+4416(SB)/8, $·avx2SubFromAddOne(SB)
-DATA avx2Addresses<>+4424(SB)/8, $·avx2SubFromAddOne1(SB)
-DATA avx2Addresses<>+4432(SB)/8, $·avx2SubFromAddOne(SB)
-DATA avx2Addresses<>+4440(SB)/8, $·avx2SubFromAddOne1(SB)
-DATA avx2Addresses<>+4448(SB)/8, $·avx2SubFromSub(SB)
-DATA avx2Addresses<>+4456(SB)/8, $·avx2SubFromSub1(SB)
-DATA avx2Addresses<>+4464(SB)/8, $·avx2SubFromSub(SB)
-DATA avx2Addresses<>+4472(SB)/8, $·avx2SubFromSub1(SB)
-DATA avx2Addresses<>+4480(SB)/8, $·avx2SubFromSubOne(SB)
-DATA avx2Addresses<>+4488(SB)/8, $·avx2SubFromSubOne1(SB)
-DATA avx2Addresses<>+4496(SB)/8, $·avx2SubFromSubOne(SB)
-DATA avx2Addresses<>+4504(SB)/8, $·avx2SubFromSubOne1(SB)
-DATA avx2Addresses<>+4512(SB)/8, $·avx2SubFromSubFrom(SB)
-DATA avx2Addresses<>+4520(SB)/8, $·avx2SubFromSubFrom1(SB)
-DATA avx2Addresses<>+4528(SB)/8, $·avx2SubFromSubFrom(SB)
-DATA avx2Addresses<>+4536(SB)/8, $·avx2SubFromSubFrom1(SB)
-DATA avx2Addresses<>+4544(SB)/8, $·avx2SubFromSubFromOne(SB)
-DATA avx2Addresses<>+4552(SB)/8, $·avx2SubFromSubFromOne1(SB)
-DATA avx2Addresses<>+4560(SB)/8, $·avx2SubFromSubFromOne(SB)
-DATA avx2Addresses<>+4568(SB)/8, $·avx2SubFromSubFromOne1(SB)
-DATA avx2Addresses<>+4576(SB)/8, $·avx2SubFromMul(SB)
-DATA avx2Addresses<>+4584(SB)/8, $·avx2SubFromMul1(SB)
-DATA avx2Addresses<>+4592(SB)/8, $·avx2SubFromMul(SB)
-DATA avx2Addresses<>+4600(SB)/8, $·avx2SubFromMul1(SB)
-DATA avx2Addresses<>+4608(SB)/8, $·avx2SubFromMulOne(SB)
-DATA avx2Addresses<>+4616(SB)/8, $·avx2SubFromMulOne1(SB)
-DATA avx2Addresses<>+4624(SB)/8, $·avx2SubFromMulOne(SB)
-DATA avx2Addresses<>+4632(SB)/8, $·avx2SubFromMulOne1(SB)
-DATA avx2Addresses<>+4640(SB)/8, $·avx2MulAdd(SB)
-DATA avx2Addresses<>+4648(SB)/8, $·avx2MulAdd1(SB)
-DATA avx2Addresses<>+4656(SB)/8, $·avx2MulAdd(SB)
-DATA avx2Addresses<>+4664(SB)/8, $·avx2MulAdd1(SB)
-DATA avx2Addresses<>+4672(SB)/8, $·avx2MulAddOne(SB)
-DATA avx2Addresses<>+4680(SB)/8, $·avx2MulAddOne1(SB)
-DATA avx2Addresses<>+4688(SB)/8, $·avx2MulAddOne(SB)
-DATA avx2Addresses<>+4696(SB)/8, $·avx2MulAddOne1(SB)
-DATA avx2Addresses<>+4704(SB)/8, $·avx2MulSub(SB)
-DATA avx2Addresses<>+4712(SB)/8, $·avx2MulSub1(SB)
-DATA avx2Addresses<>+4720(SB)/8, $·avx2MulSub(SB)
-DATA avx2Addresses<>+4728(SB)/8, $·avx2MulSub1(SB)
-DATA avx2Addresses<>+4736(SB)/8, $·avx2MulSubOne(SB)
-DATA avx2Addresses<>+4744(SB)/8, $·avx2MulSubOne1(SB)
-DATA avx2Addresses<>+4752(SB)/8, $·avx2MulSubOne(SB)
-DATA avx2Addresses<>+4760(SB)/8, $·avx2MulSubOne1(SB)
-DATA avx2Addresses<>+4768(SB)/8, $·avx2MulSubFrom(SB)
-DATA avx2Addresses<>+4776(SB)/8, $·avx2MulSubFrom1(SB)
-DATA avx2Addresses<>+4784(SB)/8, $·avx2MulSubFrom(SB)
-DATA avx2Addresses<>+4792(SB)/8, $·avx2MulSubFrom1(SB)
-DATA avx2Addresses<>+4800(SB)/8, $·avx2MulSubFromOne(SB)
-DATA avx2Addresses<>+4808(SB)/8, $·avx2MulSubFromOne1(SB)
-DATA avx2Addresses<>+4816(SB)/8, $·avx2MulSubFromOne(SB)
-DATA avx2Addresses<>+4824(SB)/8, $·avx2MulSubFromOne1(SB)
-DATA avx2Addresses<>+4832(SB)/8, $·avx2MulMul(SB)
-DATA avx2Addresses<>+4840(SB)/8, $·avx2MulMul1(SB)
-DATA avx2Addresses<>+4848(SB)/8, $·avx2MulMul(SB)
-DATA avx2Addresses<>+4856(SB)/8, $·avx2MulMul1(SB)
-DATA avx2Addresses<>+4864(SB)/8, $·avx2MulMulOne(SB)
-DATA avx2Addresses<>+4872(SB)/8, $·avx2MulMulOne1(SB)
-DATA avx2Addresses<>+4880(SB)/8, $·avx2MulMulOne(SB)
-DATA avx2Addresses<>+4888(SB)/8, $·avx2MulMulOne1(SB)
-DATA avx2Addresses<>+4896(SB)/8, $·avx2AddRelu(SB)
-DATA avx2Addresses<>+4904(SB)/8, $·avx2AddRelu1(SB)
-DATA avx2Addresses<>+4912(SB)/8, $·avx2AddRelu(SB)
-DATA avx2Addresses<>+4920(SB)/8, $·avx2AddRelu1(SB)
-DATA avx2Addresses<>+4928(SB)/8, $·avx2AddReluOne(SB)
-DATA avx2Addresses<>+4936(SB)/8, $·avx2AddReluOne1(SB)
-DATA avx2Addresses<>+4944(SB)/8, $·avx2AddReluOne(SB)
-DATA avx2Addresses<>+4952(SB)/8, $·avx2AddReluOne1(SB)
-DATA avx2Addresses<>+4960(SB)/8, $·avx2AddNeg(SB)
-DATA avx2Addresses<>+4968(SB)/8, $·avx2AddNeg1(SB)
-DATA avx2Addresses<>+4976(SB)/8, $·avx2AddNeg(SB)
-DATA avx2Addresses<>+4984(SB)/8, $·avx2AddNeg1(SB)
-DATA avx2Addresses<>+4992(SB)/8, $·avx2AddNegOne(SB)
-DATA avx2Addresses<>+5000(SB)/8, $·avx2AddNegOne1(SB)
-DATA avx2Addresses<>+5008(SB)/8, $·avx2AddNegOne(SB)
-DATA avx2Addresses<>+5016(SB)/8, $·avx2AddNegOne1(SB)
-DATA avx2Addresses<>+5024(SB)/8, $·avx2SubRelu(SB)
-DATA avx2Addresses<>+5032(SB)/8, $·avx2SubRelu1(SB)
-DATA avx2Addresses<>+5040(SB)/8, $·avx2SubRelu(SB)
-DATA avx2Addresses<>+5048(SB)/8, $·avx2SubRelu1(SB)
-DATA avx2Addresses<>+5056(SB)/8, $·avx2SubReluOne(SB)
-DATA avx2Addresses<>+5064(SB)/8, $·avx2SubReluOne1(SB)
-DATA avx2Addresses<>+5072(SB)/8, $·avx2SubReluOne(SB)
-DATA avx2Addresses<>+5080(SB)/8, $·avx2SubReluOne1(SB)
-DATA avx2Addresses<>+5088(SB)/8, $·avx2SubNeg(SB)
-DATA avx2Addresses<>+5096(SB)/8, $·avx2SubNeg1(SB)
-DATA avx2Addresses<>+5104(SB)/8, $·avx2SubNeg(SB)
-DATA avx2Addresses<>+5112(SB)/8, $·avx2SubNeg1(SB)
-DATA avx2Addresses<>+5120(SB)/8, $·avx2SubNegOne(SB)
-DATA avx2Addresses<>+5128(SB)/8, $·avx2SubNegOne1(SB)
-DATA avx2Addresses<>+5136(SB)/8, $·avx2SubNegOne(SB)
-DATA avx2Addresses<>+5144(SB)/8, $·avx2SubNegOne1(SB)
-DATA avx2Addresses<>+5152(SB)/8, $·avx2SubFromRelu(SB)
-DATA avx2Addresses<>+5160(SB)/8, $·avx2SubFromRelu1(SB)
-DATA avx2Addresses<>+5168(SB)/8, $·avx2SubFromRelu(SB)
-DATA avx2Addresses<>+5176(SB)/8, $·avx2SubFromRelu1(SB)
-DATA avx2Addresses<>+5184(SB)/8, $·avx2SubFromReluOne(SB)
-DATA avx2Addresses<>+5192(SB)/8, $·avx2SubFromReluOne1(SB)
-DATA avx2Addresses<>+5200(SB)/8, $·avx2SubFromReluOne(SB)
-DATA avx2Addresses<>+5208(SB)/8, $·avx2SubFromReluOne1(SB)
-DATA avx2Addresses<>+5216(SB)/8, $·avx2SubFromNeg(SB)
-DATA avx2Addresses<>+5224(SB)/8, $·avx2SubFromNeg1(SB)
-DATA avx2Addresses<>+5232(SB)/8, $·avx2SubFromNeg(SB)
-DATA avx2Addresses<>+5240(SB)/8, $·avx2SubFromNeg1(SB)
-DATA avx2Addresses<>+5248(SB)/8, $·avx2SubFromNegOne(SB)
-DATA avx2Addresses<>+5256(SB)/8, $·avx2SubFromNegOne1(SB)
-DATA avx2Addresses<>+5264(SB)/8, $·avx2SubFromNegOne(SB)
-DATA avx2Addresses<>+5272(SB)/8, $·avx2SubFromNegOne1(SB)
-DATA avx2Addresses<>+5280(SB)/8, $·avx2MulRelu(SB)
-DATA avx2Addresses<>+5288(SB)/8, $·avx2MulRelu1(SB)
-DATA avx2Addresses<>+5296(SB)/8, $·avx2MulRelu(SB)
-DATA avx2Addresses<>+5304(SB)/8, $·avx2MulRelu1(SB)
-DATA avx2Addresses<>+5312(SB)/8, $·avx2MulReluOne(SB)
-DATA avx2Addresses<>+5320(SB)/8, $·avx2MulReluOne1(SB)
-DATA avx2Addresses<>+5328(SB)/8, $·avx2MulReluOne(SB)
-DATA avx2Addresses<>+5336(SB)/8, $·avx2MulReluOne1(SB)
-DATA avx2Addresses<>+5344(SB)/8, $·avx2MulNeg(SB)
-DATA avx2Addresses<>+5352(SB)/8, $·avx2MulNeg1(SB)
-DATA avx2Addresses<>+5360(SB)/8, $·avx2MulNeg(SB)
-DATA avx2Addresses<>+5368(SB)/8, $·avx2MulNeg1(SB)
-DATA avx2Addresses<>+5376(SB)/8, $·avx2MulNegOne(SB)
-DATA avx2Addresses<>+5384(SB)/8, $·avx2MulNegOne1(SB)
-DATA avx2Addresses<>+5392(SB)/8, $·avx2MulNegOne(SB)
-DATA avx2Addresses<>+5400(SB)/8, $·avx2MulNegOne1(SB)
-DATA avx2Addresses<>+5408(SB)/8, $·avx2ReluAdd(SB)
-DATA avx2Addresses<>+5416(SB)/8, $·avx2ReluAdd1(SB)
-DATA avx2Addresses<>+5424(SB)/8, $·avx2ReluAdd(SB)
-DATA avx2Addresses<>+5432(SB)/8, $·avx2ReluAdd1(SB)
-DATA avx2Addresses<>+5440(SB)/8, $·avx2ReluAddOne(SB)
-DATA avx2Addresses<>+5448(SB)/8, $·avx2ReluAddOne1(SB)
-DATA avx2Addresses<>+5456(SB)/8, $·avx2ReluAddOne(SB)
-DATA avx2Addresses<>+5464(SB)/8, $·avx2ReluAddOne1(SB)
-DATA avx2Addresses<>+5472(SB)/8, $·avx2ReluSub(SB)
-DATA avx2Addresses<>+5480(SB)/8, $·avx2ReluSub1(SB)
-DATA avx2Addresses<>+5488(SB)/8, $·avx2ReluSub(SB)
-DATA avx2Addresses<>+5496(SB)/8, $·avx2ReluSub1(SB)
-DATA avx2Addresses<>+5504(SB)/8, $·avx2ReluSubOne(SB)
-DATA avx2Addresses<>+5512(SB)/8, $·avx2ReluSubOne1(SB)
-DATA avx2Addresses<>+5520(SB)/8, $·avx2ReluSubOne(SB)
-DATA avx2Addresses<>+5528(SB)/8, $·avx2ReluSubOne1(SB)
-DATA avx2Addresses<>+5536(SB)/8, $·avx2ReluSubFrom(SB)
-DATA avx2Addresses<>+5544(SB)/8, $·avx2ReluSubFrom1(SB)
-DATA avx2Addresses<>+5552(SB)/8, $·avx2ReluSubFrom(SB)
-DATA avx2Addresses<>+5560(SB)/8, $·avx2ReluSubFrom1(SB)
-DATA avx2Addresses<>+5568(SB)/8, $·avx2ReluSubFromOne(SB)
-DATA avx2Addresses<>+5576(SB)/8, $·avx2ReluSubFromOne1(SB)
-DATA avx2Addresses<>+5584(SB)/8, $·avx2ReluSubFromOne(SB)
-DATA avx2Addresses<>+5592(SB)/8, $·avx2ReluSubFromOne1(SB)
-DATA avx2Addresses<>+5600(SB)/8, $·avx2ReluMul(SB)
-DATA avx2Addresses<>+5608(SB)/8, $·avx2ReluMul1(SB)
-DATA avx2Addresses<>+5616(SB)/8, $·avx2ReluMul(SB)
-DATA avx2Addresses<>+5624(SB)/8, $·avx2ReluMul1(SB)
-DATA avx2Addresses<>+5632(SB)/8, $·avx2ReluMulOne(SB)
-DATA avx2Addresses<>+5640(SB)/8, $·avx2ReluMulOne1(SB)
-DATA avx2Addresses<>+5648(SB)/8, $·avx2ReluMulOne(SB)
-DATA avx2Addresses<>+5656(SB)/8, $·avx2ReluMulOne1(SB)
-DATA avx2Addresses<>+5664(SB)/8, $·avx2NegAdd(SB)
-DATA avx2Addresses<>+5672(SB)/8, $·avx2NegAdd1(SB)
-DATA avx2Addresses<>+5680(SB)/8, $·avx2NegAdd(SB)
-DATA avx2Addresses<>+5688(SB)/8, $·avx2NegAdd1(SB)
-DATA avx2Addresses<>+5696(SB)/8, $·avx2NegAddOne(SB)
-DATA avx2Addresses<>+5704(SB)/8, $·avx2NegAddOne1(SB)
-DATA avx2Addresses<>+5712(SB)/8, $·avx2NegAddOne(SB)
-DATA avx2Addresses<>+5720(SB)/8, $·avx2NegAddOne1(SB)
-DATA avx2Addresses<>+5728(SB)/8, $·avx2NegSub(SB)
-DATA avx2Addresses<>+5736(SB)/8, $·avx2NegSub1(SB)
-DATA avx2Addresses<>+5744(SB)/8, $·avx2NegSub(SB)
-DATA avx2Addresses<>+5752(SB)/8, $·avx2NegSub1(SB)
-DATA avx2Addresses<>+5760(SB)/8, $·avx2NegSubOne(SB)
-DATA avx2Addresses<>+5768(SB)/8, $·avx2NegSubOne1(SB)
-DATA avx2Addresses<>+5776(SB)/8, $·avx2NegSubOne(SB)
-DATA avx2Addresses<>+5784(SB)/8, $·avx2NegSubOne1(SB)
-DATA avx2Addresses<>+5792(SB)/8, $·avx2NegSubFrom(SB)
-DATA avx2Addresses<>+5800(SB)/8, $·avx2NegSubFrom1(SB)
-DATA avx2Addresses<>+5808(SB)/8, $·avx2NegSubFrom(SB)
-DATA avx2Addresses<>+5816(SB)/8, $·avx2NegSubFrom1(SB)
-DATA avx2Addresses<>+5824(SB)/8, $·avx2NegSubFromOne(SB)
-DATA avx2Addresses<>+5832(SB)/8, $·avx2NegSubFromOne1(SB)
-DATA avx2Addresses<>+5840(SB)/8, $·avx2NegSubFromOne(SB)
-DATA avx2Addresses<>+5848(SB)/8, $·avx2NegSubFromOne1(SB)
-DATA avx2Addresses<>+5856(SB)/8, $·avx2NegMul(SB)
-DATA avx2Addresses<>+5864(SB)/8, $·avx2NegMul1(SB)
-DATA avx2Addresses<>+5872(SB)/8, $·avx2NegMul(SB)
-DATA avx2Addresses<>+5880(SB)/8, $·avx2NegMul1(SB)
-DATA avx2Addresses<>+5888(SB)/8, $·avx2NegMulOne(SB)
-DATA avx2Addresses<>+5896(SB)/8, $·avx2NegMulOne1(SB)
-DATA avx2Addresses<>+5904(SB)/8, $·avx2NegMulOne(SB)
-DATA avx2Addresses<>+5912(SB)/8, $·avx2NegMulOne1(SB)
-GLOBL avx2Addresses<>(SB), RODATA|NOPTR, $5920
+DATA avx2Addresses<>+4032(SB)/8, $·avx2AddMul(SB)
+DATA avx2Addresses<>+4040(SB)/8, $·avx2AddMul1(SB)
+DATA avx2Addresses<>+4048(SB)/8, $·avx2AddMul(SB)
+DATA avx2Addresses<>+4056(SB)/8, $·avx2AddMul1(SB)
+DATA avx2Addresses<>+4064(SB)/8, $·avx2SubAdd(SB)
+DATA avx2Addresses<>+4072(SB)/8, $·avx2SubAdd1(SB)
+DATA avx2Addresses<>+4080(SB)/8, $·avx2SubAdd(SB)
+DATA avx2Addresses<>+4088(SB)/8, $·avx2SubAdd1(SB)
+DATA avx2Addresses<>+4096(SB)/8, $·avx2SubSub(SB)
+DATA avx2Addresses<>+4104(SB)/8, $·avx2SubSub1(SB)
+DATA avx2Addresses<>+4112(SB)/8, $·avx2SubSub(SB)
+DATA avx2Addresses<>+4120(SB)/8, $·avx2SubSub1(SB)
+DATA avx2Addresses<>+4128(SB)/8, $·avx2SubSubFrom(SB)
+DATA avx2Addresses<>+4136(SB)/8, $·avx2SubSubFrom1(SB)
+DATA avx2Addresses<>+4144(SB)/8, $·avx2SubSubFrom(SB)
+DATA avx2Addresses<>+4152(SB)/8, $·avx2SubSubFrom1(SB)
+DATA avx2Addresses<>+4160(SB)/8, $·avx2SubMul(SB)
+DATA avx2Addresses<>+4168(SB)/8, $·avx2SubMul1(SB)
+DATA avx2Addresses<>+4176(SB)/8, $·avx2SubMul(SB)
+DATA avx2Addresses<>+4184(SB)/8, $·avx2SubMul1(SB)
+DATA avx2Addresses<>+4192(SB)/8, $·avx2SubFromAdd(SB)
+DATA avx2Addresses<>+4200(SB)/8, $·avx2SubFromAdd1(SB)
+DATA avx2Addresses<>+4208(SB)/8, $·avx2SubFromAdd(SB)
+DATA avx2Addresses<>+4216(SB)/8, $·avx2SubFromAdd1(SB)
+DATA avx2Addresses<>+4224(SB)/8, $·avx2SubFromSub(SB)
+DATA avx2Addresses<>+4232(SB)/8, $·avx2SubFromSub1(SB)
+DATA avx2Addresses<>+4240(SB)/8, $·avx2SubFromSub(SB)
+DATA avx2Addresses<>+4248(SB)/8, $·avx2SubFromSub1(SB)
+DATA avx2Addresses<>+4256(SB)/8, $·avx2SubFromSubFrom(SB)
+DATA avx2Addresses<>+4264(SB)/8, $·avx2SubFromSubFrom1(SB)
+DATA avx2Addresses<>+4272(SB)/8, $·avx2SubFromSubFrom(SB)
+DATA avx2Addresses<>+4280(SB)/8, $·avx2SubFromSubFrom1(SB)
+DATA avx2Addresses<>+4288(SB)/8, $·avx2SubFromMul(SB)
+DATA avx2Addresses<>+4296(SB)/8, $·avx2SubFromMul1(SB)
+DATA avx2Addresses<>+4304(SB)/8, $·avx2SubFromMul(SB)
+DATA avx2Addresses<>+4312(SB)/8, $·avx2SubFromMul1(SB)
+DATA avx2Addresses<>+4320(SB)/8, $·avx2MulAdd(SB)
+DATA avx2Addresses<>+4328(SB)/8, $·avx2MulAdd1(SB)
+DATA avx2Addresses<>+4336(SB)/8, $·avx2MulAdd(SB)
+DATA avx2Addresses<>+4344(SB)/8, $·avx2MulAdd1(SB)
+DATA avx2Addresses<>+4352(SB)/8, $·avx2MulSub(SB)
+DATA avx2Addresses<>+4360(SB)/8, $·avx2MulSub1(SB)
+DATA avx2Addresses<>+4368(SB)/8, $·avx2MulSub(SB)
+DATA avx2Addresses<>+4376(SB)/8, $·avx2MulSub1(SB)
+DATA avx2Addresses<>+4384(SB)/8, $·avx2MulSubFrom(SB)
+DATA avx2Addresses<>+4392(SB)/8, $·avx2MulSubFrom1(SB)
+DATA avx2Addresses<>+4400(SB)/8, $·avx2MulSubFrom(SB)
+DATA avx2Addresses<>+4408(SB)/8, $·avx2MulSubFrom1(SB)
+DATA avx2Addresses<>+4416(SB)/8, $·avx2MulMul(SB)
+DATA avx2Addresses<>+4424(SB)/8, $·avx2MulMul1(SB)
+DATA avx2Addresses<>+4432(SB)/8, $·avx2MulMul(SB)
+DATA avx2Addresses<>+4440(SB)/8, $·avx2MulMul1(SB)
+DATA avx2Addresses<>+4448(SB)/8, $·avx2AddRelu(SB)
+DATA avx2Addresses<>+4456(SB)/8, $·avx2AddRelu1(SB)
+DATA avx2Addresses<>+4464(SB)/8, $·avx2AddRelu(SB)
+DATA avx2Addresses<>+4472(SB)/8, $·avx2AddRelu1(SB)
+DATA avx2Addresses<>+4480(SB)/8, $·avx2AddNeg(SB)
+DATA avx2Addresses<>+4488(SB)/8, $·avx2AddNeg1(SB)
+DATA avx2Addresses<>+4496(SB)/8, $·avx2AddNeg(SB)
+DATA avx2Addresses<>+4504(SB)/8, $·avx2AddNeg1(SB)
+DATA avx2Addresses<>+4512(SB)/8, $·avx2SubRelu(SB)
+DATA avx2Addresses<>+4520(SB)/8, $·avx2SubRelu1(SB)
+DATA avx2Addresses<>+4528(SB)/8, $·avx2SubRelu(SB)
+DATA avx2Addresses<>+4536(SB)/8, $·avx2SubRelu1(SB)
+DATA avx2Addresses<>+4544(SB)/8, $·avx2SubNeg(SB)
+DATA avx2Addresses<>+4552(SB)/8, $·avx2SubNeg1(SB)
+DATA avx2Addresses<>+4560(SB)/8, $·avx2SubNeg(SB)
+DATA avx2Addresses<>+4568(SB)/8, $·avx2SubNeg1(SB)
+DATA avx2Addresses<>+4576(SB)/8, $·avx2SubFromRelu(SB)
+DATA avx2Addresses<>+4584(SB)/8, $·avx2SubFromRelu1(SB)
+DATA avx2Addresses<>+4592(SB)/8, $·avx2SubFromRelu(SB)
+DATA avx2Addresses<>+4600(SB)/8, $·avx2SubFromRelu1(SB)
+DATA avx2Addresses<>+4608(SB)/8, $·avx2SubFromNeg(SB)
+DATA avx2Addresses<>+4616(SB)/8, $·avx2SubFromNeg1(SB)
+DATA avx2Addresses<>+4624(SB)/8, $·avx2SubFromNeg(SB)
+DATA avx2Addresses<>+4632(SB)/8, $·avx2SubFromNeg1(SB)
+DATA avx2Addresses<>+4640(SB)/8, $·avx2MulRelu(SB)
+DATA avx2Addresses<>+4648(SB)/8, $·avx2MulRelu1(SB)
+DATA avx2Addresses<>+4656(SB)/8, $·avx2MulRelu(SB)
+DATA avx2Addresses<>+4664(SB)/8, $·avx2MulRelu1(SB)
+DATA avx2Addresses<>+4672(SB)/8, $·avx2MulNeg(SB)
+DATA avx2Addresses<>+4680(SB)/8, $·avx2MulNeg1(SB)
+DATA avx2Addresses<>+4688(SB)/8, $·avx2MulNeg(SB)
+DATA avx2Addresses<>+4696(SB)/8, $·avx2MulNeg1(SB)
+DATA avx2Addresses<>+4704(SB)/8, $·avx2ReluAdd(SB)
+DATA avx2Addresses<>+4712(SB)/8, $·avx2ReluAdd1(SB)
+DATA avx2Addresses<>+4720(SB)/8, $·avx2ReluAdd(SB)
+DATA avx2Addresses<>+4728(SB)/8, $·avx2ReluAdd1(SB)
+DATA avx2Addresses<>+4736(SB)/8, $·avx2ReluSub(SB)
+DATA avx2Addresses<>+4744(SB)/8, $·avx2ReluSub1(SB)
+DATA avx2Addresses<>+4752(SB)/8, $·avx2ReluSub(SB)
+DATA avx2Addresses<>+4760(SB)/8, $·avx2ReluSub1(SB)
+DATA avx2Addresses<>+4768(SB)/8, $·avx2ReluSubFrom(SB)
+DATA avx2Addresses<>+4776(SB)/8, $·avx2ReluSubFrom1(SB)
+DATA avx2Addresses<>+4784(SB)/8, $·avx2ReluSubFrom(SB)
+DATA avx2Addresses<>+4792(SB)/8, $·avx2ReluSubFrom1(SB)
+DATA avx2Addresses<>+4800(SB)/8, $·avx2ReluMul(SB)
+DATA avx2Addresses<>+4808(SB)/8, $·avx2ReluMul1(SB)
+DATA avx2Addresses<>+4816(SB)/8, $·avx2ReluMul(SB)
+DATA avx2Addresses<>+4824(SB)/8, $·avx2ReluMul1(SB)
+DATA avx2Addresses<>+4832(SB)/8, $·avx2NegAdd(SB)
+DATA avx2Addresses<>+4840(SB)/8, $·avx2NegAdd1(SB)
+DATA avx2Addresses<>+4848(SB)/8, $·avx2NegAdd(SB)
+DATA avx2Addresses<>+4856(SB)/8, $·avx2NegAdd1(SB)
+DATA avx2Addresses<>+4864(SB)/8, $·avx2NegSub(SB)
+DATA avx2Addresses<>+4872(SB)/8, $·avx2NegSub1(SB)
+DATA avx2Addresses<>+4880(SB)/8, $·avx2NegSub(SB)
+DATA avx2Addresses<>+4888(SB)/8, $·avx2NegSub1(SB)
+DATA avx2Addresses<>+4896(SB)/8, $·avx2NegSubFrom(SB)
+DATA avx2Addresses<>+4904(SB)/8, $·avx2NegSubFrom1(SB)
+DATA avx2Addresses<>+4912(SB)/8, $·avx2NegSubFrom(SB)
+DATA avx2Addresses<>+4920(SB)/8, $·avx2NegSubFrom1(SB)
+DATA avx2Addresses<>+4928(SB)/8, $·avx2NegMul(SB)
+DATA avx2Addresses<>+4936(SB)/8, $·avx2NegMul1(SB)
+DATA avx2Addresses<>+4944(SB)/8, $·avx2NegMul(SB)
+DATA avx2Addresses<>+4952(SB)/8, $·avx2NegMul1(SB)
+DATA avx2Addresses<>+4960(SB)/8, $·avx2ChainMulMul(SB)
+DATA avx2Addresses<>+4968(SB)/8, $·avx2ChainMulMul(SB)
+DATA avx2Addresses<>+4976(SB)/8, $·avx2ChainMulMul(SB)
+DATA avx2Addresses<>+4984(SB)/8, $·avx2ChainMulMul(SB)
+DATA avx2Addresses<>+4992(SB)/8, $·avx2ChainMulAdd(SB)
+DATA avx2Addresses<>+5000(SB)/8, $·avx2ChainMulAdd(SB)
+DATA avx2Addresses<>+5008(SB)/8, $·avx2ChainMulAdd(SB)
+DATA avx2Addresses<>+5016(SB)/8, $·avx2ChainMulAdd(SB)
+DATA avx2Addresses<>+5024(SB)/8, $·avx2ChainMulMax(SB)
+DATA avx2Addresses<>+5032(SB)/8, $·avx2ChainMulMax(SB)
+DATA avx2Addresses<>+5040(SB)/8, $·avx2ChainMulMax(SB)
+DATA avx2Addresses<>+5048(SB)/8, $·avx2ChainMulMax(SB)
+DATA avx2Addresses<>+5056(SB)/8, $·avx2ChainMulMin(SB)
+DATA avx2Addresses<>+5064(SB)/8, $·avx2ChainMulMin(SB)
+DATA avx2Addresses<>+5072(SB)/8, $·avx2ChainMulMin(SB)
+DATA avx2Addresses<>+5080(SB)/8, $·avx2ChainMulMin(SB)
+DATA avx2Addresses<>+5088(SB)/8, $·avx2ChainAddMul(SB)
+DATA avx2Addresses<>+5096(SB)/8, $·avx2ChainAddMul(SB)
+DATA avx2Addresses<>+5104(SB)/8, $·avx2ChainAddMul(SB)
+DATA avx2Addresses<>+5112(SB)/8, $·avx2ChainAddMul(SB)
+DATA avx2Addresses<>+5120(SB)/8, $·avx2ChainAddAdd(SB)
+DATA avx2Addresses<>+5128(SB)/8, $·avx2ChainAddAdd(SB)
+DATA avx2Addresses<>+5136(SB)/8, $·avx2ChainAddAdd(SB)
+DATA avx2Addresses<>+5144(SB)/8, $·avx2ChainAddAdd(SB)
+DATA avx2Addresses<>+5152(SB)/8, $·avx2ChainAddMax(SB)
+DATA avx2Addresses<>+5160(SB)/8, $·avx2ChainAddMax(SB)
+DATA avx2Addresses<>+5168(SB)/8, $·avx2ChainAddMax(SB)
+DATA avx2Addresses<>+5176(SB)/8, $·avx2ChainAddMax(SB)
+DATA avx2Addresses<>+5184(SB)/8, $·avx2ChainAddMin(SB)
+DATA avx2Addresses<>+5192(SB)/8, $·avx2ChainAddMin(SB)
+DATA avx2Addresses<>+5200(SB)/8, $·avx2ChainAddMin(SB)
+DATA avx2Addresses<>+5208(SB)/8, $·avx2ChainAddMin(SB)
+DATA avx2Addresses<>+5216(SB)/8, $·avx2ChainMaxMul(SB)
+DATA avx2Addresses<>+5224(SB)/8, $·avx2ChainMaxMul(SB)
+DATA avx2Addresses<>+5232(SB)/8, $·avx2ChainMaxMul(SB)
+DATA avx2Addresses<>+5240(SB)/8, $·avx2ChainMaxMul(SB)
+DATA avx2Addresses<>+5248(SB)/8, $·avx2ChainMaxAdd(SB)
+DATA avx2Addresses<>+5256(SB)/8, $·avx2ChainMaxAdd(SB)
+DATA avx2Addresses<>+5264(SB)/8, $·avx2ChainMaxAdd(SB)
+DATA avx2Addresses<>+5272(SB)/8, $·avx2ChainMaxAdd(SB)
+DATA avx2Addresses<>+5280(SB)/8, $·avx2ChainMaxMax(SB)
+DATA avx2Addresses<>+5288(SB)/8, $·avx2ChainMaxMax(SB)
+DATA avx2Addresses<>+5296(SB)/8, $·avx2ChainMaxMax(SB)
+DATA avx2Addresses<>+5304(SB)/8, $·avx2ChainMaxMax(SB)
+DATA avx2Addresses<>+5312(SB)/8, $·avx2ChainMaxMin(SB)
+DATA avx2Addresses<>+5320(SB)/8, $·avx2ChainMaxMin(SB)
+DATA avx2Addresses<>+5328(SB)/8, $·avx2ChainMaxMin(SB)
+DATA avx2Addresses<>+5336(SB)/8, $·avx2ChainMaxMin(SB)
+DATA avx2Addresses<>+5344(SB)/8, $·avx2ChainMinMul(SB)
+DATA avx2Addresses<>+5352(SB)/8, $·avx2ChainMinMul(SB)
+DATA avx2Addresses<>+5360(SB)/8, $·avx2ChainMinMul(SB)
+DATA avx2Addresses<>+5368(SB)/8, $·avx2ChainMinMul(SB)
+DATA avx2Addresses<>+5376(SB)/8, $·avx2ChainMinAdd(SB)
+DATA avx2Addresses<>+5384(SB)/8, $·avx2ChainMinAdd(SB)
+DATA avx2Addresses<>+5392(SB)/8, $·avx2ChainMinAdd(SB)
+DATA avx2Addresses<>+5400(SB)/8, $·avx2ChainMinAdd(SB)
+DATA avx2Addresses<>+5408(SB)/8, $·avx2ChainMinMax(SB)
+DATA avx2Addresses<>+5416(SB)/8, $·avx2ChainMinMax(SB)
+DATA avx2Addresses<>+5424(SB)/8, $·avx2ChainMinMax(SB)
+DATA avx2Addresses<>+5432(SB)/8, $·avx2ChainMinMax(SB)
+DATA avx2Addresses<>+5440(SB)/8, $·avx2ChainMinMin(SB)
+DATA avx2Addresses<>+5448(SB)/8, $·avx2ChainMinMin(SB)
+DATA avx2Addresses<>+5456(SB)/8, $·avx2ChainMinMin(SB)
+DATA avx2Addresses<>+5464(SB)/8, $·avx2ChainMinMin(SB)
+DATA avx2Addresses<>+5472(SB)/8, $·avx2ChainMulMulMul(SB)
+DATA avx2Addresses<>+5480(SB)/8, $·avx2ChainMulMulMul(SB)
+DATA avx2Addresses<>+5488(SB)/8, $·avx2ChainMulMulMul(SB)
+DATA avx2Addresses<>+5496(SB)/8, $·avx2ChainMulMulMul(SB)
+DATA avx2Addresses<>+5504(SB)/8, $·avx2ChainMulMulAdd(SB)
+DATA avx2Addresses<>+5512(SB)/8, $·avx2ChainMulMulAdd(SB)
+DATA avx2Addresses<>+5520(SB)/8, $·avx2ChainMulMulAdd(SB)
+DATA avx2Addresses<>+5528(SB)/8, $·avx2ChainMulMulAdd(SB)
+DATA avx2Addresses<>+5536(SB)/8, $·avx2ChainMulMulMax(SB)
+DATA avx2Addresses<>+5544(SB)/8, $·avx2ChainMulMulMax(SB)
+DATA avx2Addresses<>+5552(SB)/8, $·avx2ChainMulMulMax(SB)
+DATA avx2Addresses<>+5560(SB)/8, $·avx2ChainMulMulMax(SB)
+DATA avx2Addresses<>+5568(SB)/8, $·avx2ChainMulMulMin(SB)
+DATA avx2Addresses<>+5576(SB)/8, $·avx2ChainMulMulMin(SB)
+DATA avx2Addresses<>+5584(SB)/8, $·avx2ChainMulMulMin(SB)
+DATA avx2Addresses<>+5592(SB)/8, $·avx2ChainMulMulMin(SB)
+DATA avx2Addresses<>+5600(SB)/8, $·avx2ChainMulAddMul(SB)
+DATA avx2Addresses<>+5608(SB)/8, $·avx2ChainMulAddMul(SB)
+DATA avx2Addresses<>+5616(SB)/8, $·avx2ChainMulAddMul(SB)
+DATA avx2Addresses<>+5624(SB)/8, $·avx2ChainMulAddMul(SB)
+DATA avx2Addresses<>+5632(SB)/8, $·avx2ChainMulAddAdd(SB)
+DATA avx2Addresses<>+5640(SB)/8, $·avx2ChainMulAddAdd(SB)
+DATA avx2Addresses<>+5648(SB)/8, $·avx2ChainMulAddAdd(SB)
+DATA avx2Addresses<>+5656(SB)/8, $·avx2ChainMulAddAdd(SB)
+DATA avx2Addresses<>+5664(SB)/8, $·avx2ChainMulAddMax(SB)
+DATA avx2Addresses<>+5672(SB)/8, $·avx2ChainMulAddMax(SB)
+DATA avx2Addresses<>+5680(SB)/8, $·avx2ChainMulAddMax(SB)
+DATA avx2Addresses<>+5688(SB)/8, $·avx2ChainMulAddMax(SB)
+DATA avx2Addresses<>+5696(SB)/8, $·avx2ChainMulAddMin(SB)
+DATA avx2Addresses<>+5704(SB)/8, $·avx2ChainMulAddMin(SB)
+DATA avx2Addresses<>+5712(SB)/8, $·avx2ChainMulAddMin(SB)
+DATA avx2Addresses<>+5720(SB)/8, $·avx2ChainMulAddMin(SB)
+DATA avx2Addresses<>+5728(SB)/8, $·avx2ChainMulMaxMul(SB)
+DATA avx2Addresses<>+5736(SB)/8, $·avx2ChainMulMaxMul(SB)
+DATA avx2Addresses<>+5744(SB)/8, $·avx2ChainMulMaxMul(SB)
+DATA avx2Addresses<>+5752(SB)/8, $·avx2ChainMulMaxMul(SB)
+DATA avx2Addresses<>+5760(SB)/8, $·avx2ChainMulMaxAdd(SB)
+DATA avx2Addresses<>+5768(SB)/8, $·avx2ChainMulMaxAdd(SB)
+DATA avx2Addresses<>+5776(SB)/8, $·avx2ChainMulMaxAdd(SB)
+DATA avx2Addresses<>+5784(SB)/8, $·avx2ChainMulMaxAdd(SB)
+DATA avx2Addresses<>+5792(SB)/8, $·avx2ChainMulMaxMax(SB)
+DATA avx2Addresses<>+5800(SB)/8, $·avx2ChainMulMaxMax(SB)
+DATA avx2Addresses<>+5808(SB)/8, $·avx2ChainMulMaxMax(SB)
+DATA avx2Addresses<>+5816(SB)/8, $·avx2ChainMulMaxMax(SB)
+DATA avx2Addresses<>+5824(SB)/8, $·avx2ChainMulMaxMin(SB)
+DATA avx2Addresses<>+5832(SB)/8, $·avx2ChainMulMaxMin(SB)
+DATA avx2Addresses<>+5840(SB)/8, $·avx2ChainMulMaxMin(SB)
+DATA avx2Addresses<>+5848(SB)/8, $·avx2ChainMulMaxMin(SB)
+DATA avx2Addresses<>+5856(SB)/8, $·avx2ChainMulMinMul(SB)
+DATA avx2Addresses<>+5864(SB)/8, $·avx2ChainMulMinMul(SB)
+DATA avx2Addresses<>+5872(SB)/8, $·avx2ChainMulMinMul(SB)
+DATA avx2Addresses<>+5880(SB)/8, $·avx2ChainMulMinMul(SB)
+DATA avx2Addresses<>+5888(SB)/8, $·avx2ChainMulMinAdd(SB)
+DATA avx2Addresses<>+5896(SB)/8, $·avx2ChainMulMinAdd(SB)
+DATA avx2Addresses<>+5904(SB)/8, $·avx2ChainMulMinAdd(SB)
+DATA avx2Addresses<>+5912(SB)/8, $·avx2ChainMulMinAdd(SB)
+DATA avx2Addresses<>+5920(SB)/8, $·avx2ChainMulMinMax(SB)
+DATA avx2Addresses<>+5928(SB)/8, $·avx2ChainMulMinMax(SB)
+DATA avx2Addresses<>+5936(SB)/8, $·avx2ChainMulMinMax(SB)
+DATA avx2Addresses<>+5944(SB)/8, $·avx2ChainMulMinMax(SB)
+DATA avx2Addresses<>+5952(SB)/8, $·avx2ChainMulMinMin(SB)
+DATA avx2Addresses<>+5960(SB)/8, $·avx2ChainMulMinMin(SB)
+DATA avx2Addresses<>+5968(SB)/8, $·avx2ChainMulMinMin(SB)
+DATA avx2Addresses<>+5976(SB)/8, $·avx2ChainMulMinMin(SB)
+DATA avx2Addresses<>+5984(SB)/8, $·avx2ChainAddMulMul(SB)
+DATA avx2Addresses<>+5992(SB)/8, $·avx2ChainAddMulMul(SB)
+DATA avx2Addresses<>+6000(SB)/8, $·avx2ChainAddMulMul(SB)
+DATA avx2Addresses<>+6008(SB)/8, $·avx2ChainAddMulMul(SB)
+DATA avx2Addresses<>+6016(SB)/8, $·avx2ChainAddMulAdd(SB)
+DATA avx2Addresses<>+6024(SB)/8, $·avx2ChainAddMulAdd(SB)
+DATA avx2Addresses<>+6032(SB)/8, $·avx2ChainAddMulAdd(SB)
+DATA avx2Addresses<>+6040(SB)/8, $·avx2ChainAddMulAdd(SB)
+DATA avx2Addresses<>+6048(SB)/8, $·avx2ChainAddMulMax(SB)
+DATA avx2Addresses<>+6056(SB)/8, $·avx2ChainAddMulMax(SB)
+DATA avx2Addresses<>+6064(SB)/8, $·avx2ChainAddMulMax(SB)
+DATA avx2Addresses<>+6072(SB)/8, $·avx2ChainAddMulMax(SB)
+DATA avx2Addresses<>+6080(SB)/8, $·avx2ChainAddMulMin(SB)
+DATA avx2Addresses<>+6088(SB)/8, $·avx2ChainAddMulMin(SB)
+DATA avx2Addresses<>+6096(SB)/8, $·avx2ChainAddMulMin(SB)
+DATA avx2Addresses<>+6104(SB)/8, $·avx2ChainAddMulMin(SB)
+DATA avx2Addresses<>+6112(SB)/8, $·avx2ChainAddAddMul(SB)
+DATA avx2Addresses<>+6120(SB)/8, $·avx2ChainAddAddMul(SB)
+DATA avx2Addresses<>+6128(SB)/8, $·avx2ChainAddAddMul(SB)
+DATA avx2Addresses<>+6136(SB)/8, $·avx2ChainAddAddMul(SB)
+DATA avx2Addresses<>+6144(SB)/8, $·avx2ChainAddAddAdd(SB)
+DATA avx2Addresses<>+6152(SB)/8, $·avx2ChainAddAddAdd(SB)
+DATA avx2Addresses<>+6160(SB)/8, $·avx2ChainAddAddAdd(SB)
+DATA avx2Addresses<>+6168(SB)/8, $·avx2ChainAddAddAdd(SB)
+DATA avx2Addresses<>+6176(SB)/8, $·avx2ChainAddAddMax(SB)
+DATA avx2Addresses<>+6184(SB)/8, $·avx2ChainAddAddMax(SB)
+DATA avx2Addresses<>+6192(SB)/8, $·avx2ChainAddAddMax(SB)
+DATA avx2Addresses<>+6200(SB)/8, $·avx2ChainAddAddMax(SB)
+DATA avx2Addresses<>+6208(SB)/8, $·avx2ChainAddAddMin(SB)
+DATA avx2Addresses<>+6216(SB)/8, $·avx2ChainAddAddMin(SB)
+DATA avx2Addresses<>+6224(SB)/8, $·avx2ChainAddAddMin(SB)
+DATA avx2Addresses<>+6232(SB)/8, $·avx2ChainAddAddMin(SB)
+DATA avx2Addresses<>+6240(SB)/8, $·avx2ChainAddMaxMul(SB)
+DATA avx2Addresses<>+6248(SB)/8, $·avx2ChainAddMaxMul(SB)
+DATA avx2Addresses<>+6256(SB)/8, $·avx2ChainAddMaxMul(SB)
+DATA avx2Addresses<>+6264(SB)/8, $·avx2ChainAddMaxMul(SB)
+DATA avx2Addresses<>+6272(SB)/8, $·avx2ChainAddMaxAdd(SB)
+DATA avx2Addresses<>+6280(SB)/8, $·avx2ChainAddMaxAdd(SB)
+DATA avx2Addresses<>+6288(SB)/8, $·avx2ChainAddMaxAdd(SB)
+DATA avx2Addresses<>+6296(SB)/8, $·avx2ChainAddMaxAdd(SB)
+DATA avx2Addresses<>+6304(SB)/8, $·avx2ChainAddMaxMax(SB)
+DATA avx2Addresses<>+6312(SB)/8, $·avx2ChainAddMaxMax(SB)
+DATA avx2Addresses<>+6320(SB)/8, $·avx2ChainAddMaxMax(SB)
+DATA avx2Addresses<>+6328(SB)/8, $·avx2ChainAddMaxMax(SB)
+DATA avx2Addresses<>+6336(SB)/8, $·avx2ChainAddMaxMin(SB)
+DATA avx2Addresses<>+6344(SB)/8, $·avx2ChainAddMaxMin(SB)
+DATA avx2Addresses<>+6352(SB)/8, $·avx2ChainAddMaxMin(SB)
+DATA avx2Addresses<>+6360(SB)/8, $·avx2ChainAddMaxMin(SB)
+DATA avx2Addresses<>+6368(SB)/8, $·avx2ChainAddMinMul(SB)
+DATA avx2Addresses<>+6376(SB)/8, $·avx2ChainAddMinMul(SB)
+DATA avx2Addresses<>+6384(SB)/8, $·avx2ChainAddMinMul(SB)
+DATA avx2Addresses<>+6392(SB)/8, $·avx2ChainAddMinMul(SB)
+DATA avx2Addresses<>+6400(SB)/8, $·avx2ChainAddMinAdd(SB)
+DATA avx2Addresses<>+6408(SB)/8, $·avx2ChainAddMinAdd(SB)
+DATA avx2Addresses<>+6416(SB)/8, $·avx2ChainAddMinAdd(SB)
+DATA avx2Addresses<>+6424(SB)/8, $·avx2ChainAddMinAdd(SB)
+DATA avx2Addresses<>+6432(SB)/8, $·avx2ChainAddMinMax(SB)
+DATA avx2Addresses<>+6440(SB)/8, $·avx2ChainAddMinMax(SB)
+DATA avx2Addresses<>+6448(SB)/8, $·avx2ChainAddMinMax(SB)
+DATA avx2Addresses<>+6456(SB)/8, $·avx2ChainAddMinMax(SB)
+DATA avx2Addresses<>+6464(SB)/8, $·avx2ChainAddMinMin(SB)
+DATA avx2Addresses<>+6472(SB)/8, $·avx2ChainAddMinMin(SB)
+DATA avx2Addresses<>+6480(SB)/8, $·avx2ChainAddMinMin(SB)
+DATA avx2Addresses<>+6488(SB)/8, $·avx2ChainAddMinMin(SB)
+DATA avx2Addresses<>+6496(SB)/8, $·avx2ChainMaxMulMul(SB)
+DATA avx2Addresses<>+6504(SB)/8, $·avx2ChainMaxMulMul(SB)
+DATA avx2Addresses<>+6512(SB)/8, $·avx2ChainMaxMulMul(SB)
+DATA avx2Addresses<>+6520(SB)/8, $·avx2ChainMaxMulMul(SB)
+DATA avx2Addresses<>+6528(SB)/8, $·avx2ChainMaxMulAdd(SB)
+DATA avx2Addresses<>+6536(SB)/8, $·avx2ChainMaxMulAdd(SB)
+DATA avx2Addresses<>+6544(SB)/8, $·avx2ChainMaxMulAdd(SB)
+DATA avx2Addresses<>+6552(SB)/8, $·avx2ChainMaxMulAdd(SB)
+DATA avx2Addresses<>+6560(SB)/8, $·avx2ChainMaxMulMax(SB)
+DATA avx2Addresses<>+6568(SB)/8, $·avx2ChainMaxMulMax(SB)
+DATA avx2Addresses<>+6576(SB)/8, $·avx2ChainMaxMulMax(SB)
+DATA avx2Addresses<>+6584(SB)/8, $·avx2ChainMaxMulMax(SB)
+DATA avx2Addresses<>+6592(SB)/8, $·avx2ChainMaxMulMin(SB)
+DATA avx2Addresses<>+6600(SB)/8, $·avx2ChainMaxMulMin(SB)
+DATA avx2Addresses<>+6608(SB)/8, $·avx2ChainMaxMulMin(SB)
+DATA avx2Addresses<>+6616(SB)/8, $·avx2ChainMaxMulMin(SB)
+DATA avx2Addresses<>+6624(SB)/8, $·avx2ChainMaxAddMul(SB)
+DATA avx2Addresses<>+6632(SB)/8, $·avx2ChainMaxAddMul(SB)
+DATA avx2Addresses<>+6640(SB)/8, $·avx2ChainMaxAddMul(SB)
+DATA avx2Addresses<>+6648(SB)/8, $·avx2ChainMaxAddMul(SB)
+DATA avx2Addresses<>+6656(SB)/8, $·avx2ChainMaxAddAdd(SB)
+DATA avx2Addresses<>+6664(SB)/8, $·avx2ChainMaxAddAdd(SB)
+DATA avx2Addresses<>+6672(SB)/8, $·avx2ChainMaxAddAdd(SB)
+DATA avx2Addresses<>+6680(SB)/8, $·avx2ChainMaxAddAdd(SB)
+DATA avx2Addresses<>+6688(SB)/8, $·avx2ChainMaxAddMax(SB)
+DATA avx2Addresses<>+6696(SB)/8, $·avx2ChainMaxAddMax(SB)
+DATA avx2Addresses<>+6704(SB)/8, $·avx2ChainMaxAddMax(SB)
+DATA avx2Addresses<>+6712(SB)/8, $·avx2ChainMaxAddMax(SB)
+DATA avx2Addresses<>+6720(SB)/8, $·avx2ChainMaxAddMin(SB)
+DATA avx2Addresses<>+6728(SB)/8, $·avx2ChainMaxAddMin(SB)
+DATA avx2Addresses<>+6736(SB)/8, $·avx2ChainMaxAddMin(SB)
+DATA avx2Addresses<>+6744(SB)/8, $·avx2ChainMaxAddMin(SB)
+DATA avx2Addresses<>+6752(SB)/8, $·avx2ChainMaxMaxMul(SB)
+DATA avx2Addresses<>+6760(SB)/8, $·avx2ChainMaxMaxMul(SB)
+DATA avx2Addresses<>+6768(SB)/8, $·avx2ChainMaxMaxMul(SB)
+DATA avx2Addresses<>+6776(SB)/8, $·avx2ChainMaxMaxMul(SB)
+DATA avx2Addresses<>+6784(SB)/8, $·avx2ChainMaxMaxAdd(SB)
+DATA avx2Addresses<>+6792(SB)/8, $·avx2ChainMaxMaxAdd(SB)
+DATA avx2Addresses<>+6800(SB)/8, $·avx2ChainMaxMaxAdd(SB)
+DATA avx2Addresses<>+6808(SB)/8, $·avx2ChainMaxMaxAdd(SB)
+DATA avx2Addresses<>+6816(SB)/8, $·avx2ChainMaxMaxMax(SB)
+DATA avx2Addresses<>+6824(SB)/8, $·avx2ChainMaxMaxMax(SB)
+DATA avx2Addresses<>+6832(SB)/8, $·avx2ChainMaxMaxMax(SB)
+DATA avx2Addresses<>+6840(SB)/8, $·avx2ChainMaxMaxMax(SB)
+DATA avx2Addresses<>+6848(SB)/8, $·avx2ChainMaxMaxMin(SB)
+DATA avx2Addresses<>+6856(SB)/8, $·avx2ChainMaxMaxMin(SB)
+DATA avx2Addresses<>+6864(SB)/8, $·avx2ChainMaxMaxMin(SB)
+DATA avx2Addresses<>+6872(SB)/8, $·avx2ChainMaxMaxMin(SB)
+DATA avx2Addresses<>+6880(SB)/8, $·avx2ChainMaxMinMul(SB)
+DATA avx2Addresses<>+6888(SB)/8, $·avx2ChainMaxMinMul(SB)
+DATA avx2Addresses<>+6896(SB)/8, $·avx2ChainMaxMinMul(SB)
+DATA avx2Addresses<>+6904(SB)/8, $·avx2ChainMaxMinMul(SB)
+DATA avx2Addresses<>+6912(SB)/8, $·avx2ChainMaxMinAdd(SB)
+DATA avx2Addresses<>+6920(SB)/8, $·avx2ChainMaxMinAdd(SB)
+DATA avx2Addresses<>+6928(SB)/8, $·avx2ChainMaxMinAdd(SB)
+DATA avx2Addresses<>+6936(SB)/8, $·avx2ChainMaxMinAdd(SB)
+DATA avx2Addresses<>+6944(SB)/8, $·avx2ChainMaxMinMax(SB)
+DATA avx2Addresses<>+6952(SB)/8, $·avx2ChainMaxMinMax(SB)
+DATA avx2Addresses<>+6960(SB)/8, $·avx2ChainMaxMinMax(SB)
+DATA avx2Addresses<>+6968(SB)/8, $·avx2ChainMaxMinMax(SB)
+DATA avx2Addresses<>+6976(SB)/8, $·avx2ChainMaxMinMin(SB)
+DATA avx2Addresses<>+6984(SB)/8, $·avx2ChainMaxMinMin(SB)
+DATA avx2Addresses<>+6992(SB)/8, $·avx2ChainMaxMinMin(SB)
+DATA avx2Addresses<>+7000(SB)/8, $·avx2ChainMaxMinMin(SB)
+DATA avx2Addresses<>+7008(SB)/8, $·avx2ChainMinMulMul(SB)
+DATA avx2Addresses<>+7016(SB)/8, $·avx2ChainMinMulMul(SB)
+DATA avx2Addresses<>+7024(SB)/8, $·avx2ChainMinMulMul(SB)
+DATA avx2Addresses<>+7032(SB)/8, $·avx2ChainMinMulMul(SB)
+DATA avx2Addresses<>+7040(SB)/8, $·avx2ChainMinMulAdd(SB)
+DATA avx2Addresses<>+7048(SB)/8, $·avx2ChainMinMulAdd(SB)
+DATA avx2Addresses<>+7056(SB)/8, $·avx2ChainMinMulAdd(SB)
+DATA avx2Addresses<>+7064(SB)/8, $·avx2ChainMinMulAdd(SB)
+DATA avx2Addresses<>+7072(SB)/8, $·avx2ChainMinMulMax(SB)
+DATA avx2Addresses<>+7080(SB)/8, $·avx2ChainMinMulMax(SB)
+DATA avx2Addresses<>+7088(SB)/8, $·avx2ChainMinMulMax(SB)
+DATA avx2Addresses<>+7096(SB)/8, $·avx2ChainMinMulMax(SB)
+DATA avx2Addresses<>+7104(SB)/8, $·avx2ChainMinMulMin(SB)
+DATA avx2Addresses<>+7112(SB)/8, $·avx2ChainMinMulMin(SB)
+DATA avx2Addresses<>+7120(SB)/8, $·avx2ChainMinMulMin(SB)
+DATA avx2Addresses<>+7128(SB)/8, $·avx2ChainMinMulMin(SB)
+DATA avx2Addresses<>+7136(SB)/8, $·avx2ChainMinAddMul(SB)
+DATA avx2Addresses<>+7144(SB)/8, $·avx2ChainMinAddMul(SB)
+DATA avx2Addresses<>+7152(SB)/8, $·avx2ChainMinAddMul(SB)
+DATA avx2Addresses<>+7160(SB)/8, $·avx2ChainMinAddMul(SB)
+DATA avx2Addresses<>+7168(SB)/8, $·avx2ChainMinAddAdd(SB)
+DATA avx2Addresses<>+7176(SB)/8, $·avx2ChainMinAddAdd(SB)
+DATA avx2Addresses<>+7184(SB)/8, $·avx2ChainMinAddAdd(SB)
+DATA avx2Addresses<>+7192(SB)/8, $·avx2ChainMinAddAdd(SB)
+DATA avx2Addresses<>+7200(SB)/8, $·avx2ChainMinAddMax(SB)
+DATA avx2Addresses<>+7208(SB)/8, $·avx2ChainMinAddMax(SB)
+DATA avx2Addresses<>+7216(SB)/8, $·avx2ChainMinAddMax(SB)
+DATA avx2Addresses<>+7224(SB)/8, $·avx2ChainMinAddMax(SB)
+DATA avx2Addresses<>+7232(SB)/8, $·avx2ChainMinAddMin(SB)
+DATA avx2Addresses<>+7240(SB)/8, $·avx2ChainMinAddMin(SB)
+DATA avx2Addresses<>+7248(SB)/8, $·avx2ChainMinAddMin(SB)
+DATA avx2Addresses<>+7256(SB)/8, $·avx2ChainMinAddMin(SB)
+DATA avx2Addresses<>+7264(SB)/8, $·avx2ChainMinMaxMul(SB)
+DATA avx2Addresses<>+7272(SB)/8, $·avx2ChainMinMaxMul(SB)
+DATA avx2Addresses<>+7280(SB)/8, $·avx2ChainMinMaxMul(SB)
+DATA avx2Addresses<>+7288(SB)/8, $·avx2ChainMinMaxMul(SB)
+DATA avx2Addresses<>+7296(SB)/8, $·avx2ChainMinMaxAdd(SB)
+DATA avx2Addresses<>+7304(SB)/8, $·avx2ChainMinMaxAdd(SB)
+DATA avx2Addresses<>+7312(SB)/8, $·avx2ChainMinMaxAdd(SB)
+DATA avx2Addresses<>+7320(SB)/8, $·avx2ChainMinMaxAdd(SB)
+DATA avx2Addresses<>+7328(SB)/8, $·avx2ChainMinMaxMax(SB)
+DATA avx2Addresses<>+7336(SB)/8, $·avx2ChainMinMaxMax(SB)
+DATA avx2Addresses<>+7344(SB)/8, $·avx2ChainMinMaxMax(SB)
+DATA avx2Addresses<>+7352(SB)/8, $·avx2ChainMinMaxMax(SB)
+DATA avx2Addresses<>+7360(SB)/8, $·avx2ChainMinMaxMin(SB)
+DATA avx2Addresses<>+7368(SB)/8, $·avx2ChainMinMaxMin(SB)
+DATA avx2Addresses<>+7376(SB)/8, $·avx2ChainMinMaxMin(SB)
+DATA avx2Addresses<>+7384(SB)/8, $·avx2ChainMinMaxMin(SB)
+DATA avx2Addresses<>+7392(SB)/8, $·avx2ChainMinMinMul(SB)
+DATA avx2Addresses<>+7400(SB)/8, $·avx2ChainMinMinMul(SB)
+DATA avx2Addresses<>+7408(SB)/8, $·avx2ChainMinMinMul(SB)
+DATA avx2Addresses<>+7416(SB)/8, $·avx2ChainMinMinMul(SB)
+DATA avx2Addresses<>+7424(SB)/8, $·avx2ChainMinMinAdd(SB)
+DATA avx2Addresses<>+7432(SB)/8, $·avx2ChainMinMinAdd(SB)
+DATA avx2Addresses<>+7440(SB)/8, $·avx2ChainMinMinAdd(SB)
+DATA avx2Addresses<>+7448(SB)/8, $·avx2ChainMinMinAdd(SB)
+DATA avx2Addresses<>+7456(SB)/8, $·avx2ChainMinMinMax(SB)
+DATA avx2Addresses<>+7464(SB)/8, $·avx2ChainMinMinMax(SB)
+DATA avx2Addresses<>+7472(SB)/8, $·avx2ChainMinMinMax(SB)
+DATA avx2Addresses<>+7480(SB)/8, $·avx2ChainMinMinMax(SB)
+DATA avx2Addresses<>+7488(SB)/8, $·avx2ChainMinMinMin(SB)
+DATA avx2Addresses<>+7496(SB)/8, $·avx2ChainMinMinMin(SB)
+DATA avx2Addresses<>+7504(SB)/8, $·avx2ChainMinMinMin(SB)
+DATA avx2Addresses<>+7512(SB)/8, $·avx2ChainMinMinMin(SB)
+DATA avx2Addresses<>+7520(SB)/8, $·avx2ChainMulMulMulMul(SB)
+DATA avx2Addresses<>+7528(SB)/8, $·avx2ChainMulMulMulMul(SB)
+DATA avx2Addresses<>+7536(SB)/8, $·avx2ChainMulMulMulMul(SB)
+DATA avx2Addresses<>+7544(SB)/8, $·avx2ChainMulMulMulMul(SB)
+DATA avx2Addresses<>+7552(SB)/8, $·avx2ChainMulMulMulAdd(SB)
+DATA avx2Addresses<>+7560(SB)/8, $·avx2ChainMulMulMulAdd(SB)
+DATA avx2Addresses<>+7568(SB)/8, $·avx2ChainMulMulMulAdd(SB)
+DATA avx2Addresses<>+7576(SB)/8, $·avx2ChainMulMulMulAdd(SB)
+DATA avx2Addresses<>+7584(SB)/8, $·avx2ChainMulMulMulMax(SB)
+DATA avx2Addresses<>+7592(SB)/8, $·avx2ChainMulMulMulMax(SB)
+DATA avx2Addresses<>+7600(SB)/8, $·avx2ChainMulMulMulMax(SB)
+DATA avx2Addresses<>+7608(SB)/8, $·avx2ChainMulMulMulMax(SB)
+DATA avx2Addresses<>+7616(SB)/8, $·avx2ChainMulMulMulMin(SB)
+DATA avx2Addresses<>+7624(SB)/8, $·avx2ChainMulMulMulMin(SB)
+DATA avx2Addresses<>+7632(SB)/8, $·avx2ChainMulMulMulMin(SB)
+DATA avx2Addresses<>+7640(SB)/8, $·avx2ChainMulMulMulMin(SB)
+DATA avx2Addresses<>+7648(SB)/8, $·avx2ChainMulMulAddMul(SB)
+DATA avx2Addresses<>+7656(SB)/8, $·avx2ChainMulMulAddMul(SB)
+DATA avx2Addresses<>+7664(SB)/8, $·avx2ChainMulMulAddMul(SB)
+DATA avx2Addresses<>+7672(SB)/8, $·avx2ChainMulMulAddMul(SB)
+DATA avx2Addresses<>+7680(SB)/8, $·avx2ChainMulMulAddAdd(SB)
+DATA avx2Addresses<>+7688(SB)/8, $·avx2ChainMulMulAddAdd(SB)
+DATA avx2Addresses<>+7696(SB)/8, $·avx2ChainMulMulAddAdd(SB)
+DATA avx2Addresses<>+7704(SB)/8, $·avx2ChainMulMulAddAdd(SB)
+DATA avx2Addresses<>+7712(SB)/8, $·avx2ChainMulMulAddMax(SB)
+DATA avx2Addresses<>+7720(SB)/8, $·avx2ChainMulMulAddMax(SB)
+DATA avx2Addresses<>+7728(SB)/8, $·avx2ChainMulMulAddMax(SB)
+DATA avx2Addresses<>+7736(SB)/8, $·avx2ChainMulMulAddMax(SB)
+DATA avx2Addresses<>+7744(SB)/8, $·avx2ChainMulMulAddMin(SB)
+DATA avx2Addresses<>+7752(SB)/8, $·avx2ChainMulMulAddMin(SB)
+DATA avx2Addresses<>+7760(SB)/8, $·avx2ChainMulMulAddMin(SB)
+DATA avx2Addresses<>+7768(SB)/8, $·avx2ChainMulMulAddMin(SB)
+DATA avx2Addresses<>+7776(SB)/8, $·avx2ChainMulMulMaxMul(SB)
+DATA avx2Addresses<>+7784(SB)/8, $·avx2ChainMulMulMaxMul(SB)
+DATA avx2Addresses<>+7792(SB)/8, $·avx2ChainMulMulMaxMul(SB)
+DATA avx2Addresses<>+7800(SB)/8, $·avx2ChainMulMulMaxMul(SB)
+DATA avx2Addresses<>+7808(SB)/8, $·avx2ChainMulMulMaxAdd(SB)
+DATA avx2Addresses<>+7816(SB)/8, $·avx2ChainMulMulMaxAdd(SB)
+DATA avx2Addresses<>+7824(SB)/8, $·avx2ChainMulMulMaxAdd(SB)
+DATA avx2Addresses<>+7832(SB)/8, $·avx2ChainMulMulMaxAdd(SB)
+DATA avx2Addresses<>+7840(SB)/8, $·avx2ChainMulMulMaxMax(SB)
+DATA avx2Addresses<>+7848(SB)/8, $·avx2ChainMulMulMaxMax(SB)
+DATA avx2Addresses<>+7856(SB)/8, $·avx2ChainMulMulMaxMax(SB)
+DATA avx2Addresses<>+7864(SB)/8, $·avx2ChainMulMulMaxMax(SB)
+DATA avx2Addresses<>+7872(SB)/8, $·avx2ChainMulMulMaxMin(SB)
+DATA avx2Addresses<>+7880(SB)/8, $·avx2ChainMulMulMaxMin(SB)
+DATA avx2Addresses<>+7888(SB)/8, $·avx2ChainMulMulMaxMin(SB)
+DATA avx2Addresses<>+7896(SB)/8, $·avx2ChainMulMulMaxMin(SB)
+DATA avx2Addresses<>+7904(SB)/8, $·avx2ChainMulMulMinMul(SB)
+DATA avx2Addresses<>+7912(SB)/8, $·avx2ChainMulMulMinMul(SB)
+DATA avx2Addresses<>+7920(SB)/8, $·avx2ChainMulMulMinMul(SB)
+DATA avx2Addresses<>+7928(SB)/8, $·avx2ChainMulMulMinMul(SB)
+DATA avx2Addresses<>+7936(SB)/8, $·avx2ChainMulMulMinAdd(SB)
+DATA avx2Addresses<>+7944(SB)/8, $·avx2ChainMulMulMinAdd(SB)
+DATA avx2Addresses<>+7952(SB)/8, $·avx2ChainMulMulMinAdd(SB)
+DATA avx2Addresses<>+7960(SB)/8, $·avx2ChainMulMulMinAdd(SB)
+DATA avx2Addresses<>+7968(SB)/8, $·avx2ChainMulMulMinMax(SB)
+DATA avx2Addresses<>+7976(SB)/8, $·avx2ChainMulMulMinMax(SB)
+DATA avx2Addresses<>+7984(SB)/8, $·avx2ChainMulMulMinMax(SB)
+DATA avx2Addresses<>+7992(SB)/8, $·avx2ChainMulMulMinMax(SB)
+DATA avx2Addresses<>+8000(SB)/8, $·avx2ChainMulMulMinMin(SB)
+DATA avx2Addresses<>+8008(SB)/8, $·avx2ChainMulMulMinMin(SB)
+DATA avx2Addresses<>+8016(SB)/8, $·avx2ChainMulMulMinMin(SB)
+DATA avx2Addresses<>+8024(SB)/8, $·avx2ChainMulMulMinMin(SB)
+DATA avx2Addresses<>+8032(SB)/8, $·avx2ChainMulAddMulMul(SB)
+DATA avx2Addresses<>+8040(SB)/8, $·avx2ChainMulAddMulMul(SB)
+DATA avx2Addresses<>+8048(SB)/8, $·avx2ChainMulAddMulMul(SB)
+DATA avx2Addresses<>+8056(SB)/8, $·avx2ChainMulAddMulMul(SB)
+DATA avx2Addresses<>+8064(SB)/8, $·avx2ChainMulAddMulAdd(SB)
+DATA avx2Addresses<>+8072(SB)/8, $·avx2ChainMulAddMulAdd(SB)
+DATA avx2Addresses<>+8080(SB)/8, $·avx2ChainMulAddMulAdd(SB)
+DATA avx2Addresses<>+8088(SB)/8, $·avx2ChainMulAddMulAdd(SB)
+DATA avx2Addresses<>+8096(SB)/8, $·avx2ChainMulAddMulMax(SB)
+DATA avx2Addresses<>+8104(SB)/8, $·avx2ChainMulAddMulMax(SB)
+DATA avx2Addresses<>+8112(SB)/8, $·avx2ChainMulAddMulMax(SB)
+DATA avx2Addresses<>+8120(SB)/8, $·avx2ChainMulAddMulMax(SB)
+DATA avx2Addresses<>+8128(SB)/8, $·avx2ChainMulAddMulMin(SB)
+DATA avx2Addresses<>+8136(SB)/8, $·avx2ChainMulAddMulMin(SB)
+DATA avx2Addresses<>+8144(SB)/8, $·avx2ChainMulAddMulMin(SB)
+DATA avx2Addresses<>+8152(SB)/8, $·avx2ChainMulAddMulMin(SB)
+DATA avx2Addresses<>+8160(SB)/8, $·avx2ChainMulAddAddMul(SB)
+DATA avx2Addresses<>+8168(SB)/8, $·avx2ChainMulAddAddMul(SB)
+DATA avx2Addresses<>+8176(SB)/8, $·avx2ChainMulAddAddMul(SB)
+DATA avx2Addresses<>+8184(SB)/8, $·avx2ChainMulAddAddMul(SB)
+DATA avx2Addresses<>+8192(SB)/8, $·avx2ChainMulAddAddAdd(SB)
+DATA avx2Addresses<>+8200(SB)/8, $·avx2ChainMulAddAddAdd(SB)
+DATA avx2Addresses<>+8208(SB)/8, $·avx2ChainMulAddAddAdd(SB)
+DATA avx2Addresses<>+8216(SB)/8, $·avx2ChainMulAddAddAdd(SB)
+DATA avx2Addresses<>+8224(SB)/8, $·avx2ChainMulAddAddMax(SB)
+DATA avx2Addresses<>+8232(SB)/8, $·avx2ChainMulAddAddMax(SB)
+DATA avx2Addresses<>+8240(SB)/8, $·avx2ChainMulAddAddMax(SB)
+DATA avx2Addresses<>+8248(SB)/8, $·avx2ChainMulAddAddMax(SB)
+DATA avx2Addresses<>+8256(SB)/8, $·avx2ChainMulAddAddMin(SB)
+DATA avx2Addresses<>+8264(SB)/8, $·avx2ChainMulAddAddMin(SB)
+DATA avx2Addresses<>+8272(SB)/8, $·avx2ChainMulAddAddMin(SB)
+DATA avx2Addresses<>+8280(SB)/8, $·avx2ChainMulAddAddMin(SB)
+DATA avx2Addresses<>+8288(SB)/8, $·avx2ChainMulAddMaxMul(SB)
+DATA avx2Addresses<>+8296(SB)/8, $·avx2ChainMulAddMaxMul(SB)
+DATA avx2Addresses<>+8304(SB)/8, $·avx2ChainMulAddMaxMul(SB)
+DATA avx2Addresses<>+8312(SB)/8, $·avx2ChainMulAddMaxMul(SB)
+DATA avx2Addresses<>+8320(SB)/8, $·avx2ChainMulAddMaxAdd(SB)
+DATA avx2Addresses<>+8328(SB)/8, $·avx2ChainMulAddMaxAdd(SB)
+DATA avx2Addresses<>+8336(SB)/8, $·avx2ChainMulAddMaxAdd(SB)
+DATA avx2Addresses<>+8344(SB)/8, $·avx2ChainMulAddMaxAdd(SB)
+DATA avx2Addresses<>+8352(SB)/8, $·avx2ChainMulAddMaxMax(SB)
+DATA avx2Addresses<>+8360(SB)/8, $·avx2ChainMulAddMaxMax(SB)
+DATA avx2Addresses<>+8368(SB)/8, $·avx2ChainMulAddMaxMax(SB)
+DATA avx2Addresses<>+8376(SB)/8, $·avx2ChainMulAddMaxMax(SB)
+DATA avx2Addresses<>+8384(SB)/8, $·avx2ChainMulAddMaxMin(SB)
+DATA avx2Addresses<>+8392(SB)/8, $·avx2ChainMulAddMaxMin(SB)
+DATA avx2Addresses<>+8400(SB)/8, $·avx2ChainMulAddMaxMin(SB)
+DATA avx2Addresses<>+8408(SB)/8, $·avx2ChainMulAddMaxMin(SB)
+DATA avx2Addresses<>+8416(SB)/8, $·avx2ChainMulAddMinMul(SB)
+DATA avx2Addresses<>+8424(SB)/8, $·avx2ChainMulAddMinMul(SB)
+DATA avx2Addresses<>+8432(SB)/8, $·avx2ChainMulAddMinMul(SB)
+DATA avx2Addresses<>+8440(SB)/8, $·avx2ChainMulAddMinMul(SB)
+DATA avx2Addresses<>+8448(SB)/8, $·avx2ChainMulAddMinAdd(SB)
+DATA avx2Addresses<>+8456(SB)/8, $·avx2ChainMulAddMinAdd(SB)
+DATA avx2Addresses<>+8464(SB)/8, $·avx2ChainMulAddMinAdd(SB)
+DATA avx2Addresses<>+8472(SB)/8, $·avx2ChainMulAddMinAdd(SB)
+DATA avx2Addresses<>+8480(SB)/8, $·avx2ChainMulAddMinMax(SB)
+DATA avx2Addresses<>+8488(SB)/8, $·avx2ChainMulAddMinMax(SB)
+DATA avx2Addresses<>+8496(SB)/8, $·avx2ChainMulAddMinMax(SB)
+DATA avx2Addresses<>+8504(SB)/8, $·avx2ChainMulAddMinMax(SB)
+DATA avx2Addresses<>+8512(SB)/8, $·avx2ChainMulAddMinMin(SB)
+DATA avx2Addresses<>+8520(SB)/8, $·avx2ChainMulAddMinMin(SB)
+DATA avx2Addresses<>+8528(SB)/8, $·avx2ChainMulAddMinMin(SB)
+DATA avx2Addresses<>+8536(SB)/8, $·avx2ChainMulAddMinMin(SB)
+DATA avx2Addresses<>+8544(SB)/8, $·avx2ChainMulMaxMulMul(SB)
+DATA avx2Addresses<>+8552(SB)/8, $·avx2ChainMulMaxMulMul(SB)
+DATA avx2Addresses<>+8560(SB)/8, $·avx2ChainMulMaxMulMul(SB)
+DATA avx2Addresses<>+8568(SB)/8, $·avx2ChainMulMaxMulMul(SB)
+DATA avx2Addresses<>+8576(SB)/8, $·avx2ChainMulMaxMulAdd(SB)
+DATA avx2Addresses<>+8584(SB)/8, $·avx2ChainMulMaxMulAdd(SB)
+DATA avx2Addresses<>+8592(SB)/8, $·avx2ChainMulMaxMulAdd(SB)
+DATA avx2Addresses<>+8600(SB)/8, $·avx2ChainMulMaxMulAdd(SB)
+DATA avx2Addresses<>+8608(SB)/8, $·avx2ChainMulMaxMulMax(SB)
+DATA avx2Addresses<>+8616(SB)/8, $·avx2ChainMulMaxMulMax(SB)
+DATA avx2Addresses<>+8624(SB)/8, $·avx2ChainMulMaxMulMax(SB)
+DATA avx2Addresses<>+8632(SB)/8, $·avx2ChainMulMaxMulMax(SB)
+DATA avx2Addresses<>+8640(SB)/8, $·avx2ChainMulMaxMulMin(SB)
+DATA avx2Addresses<>+8648(SB)/8, $·avx2ChainMulMaxMulMin(SB)
+DATA avx2Addresses<>+8656(SB)/8, $·avx2ChainMulMaxMulMin(SB)
+DATA avx2Addresses<>+8664(SB)/8, $·avx2ChainMulMaxMulMin(SB)
+DATA avx2Addresses<>+8672(SB)/8, $·avx2ChainMulMaxAddMul(SB)
+DATA avx2Addresses<>+8680(SB)/8, $·avx2ChainMulMaxAddMul(SB)
+DATA avx2Addresses<>+8688(SB)/8, $·avx2ChainMulMaxAddMul(SB)
+DATA avx2Addresses<>+8696(SB)/8, $·avx2ChainMulMaxAddMul(SB)
+DATA avx2Addresses<>+8704(SB)/8, $·avx2ChainMulMaxAddAdd(SB)
+DATA avx2Addresses<>+8712(SB)/8, $·avx2ChainMulMaxAddAdd(SB)
+DATA avx2Addresses<>+8720(SB)/8, $·avx2ChainMulMaxAddAdd(SB)
+DATA avx2Addresses<>+8728(SB)/8, $·avx2ChainMulMaxAddAdd(SB)
+DATA avx2Addresses<>+8736(SB)/8, $·avx2ChainMulMaxAddMax(SB)
+DATA avx2Addresses<>+8744(SB)/8, $·avx2ChainMulMaxAddMax(SB)
+DATA avx2Addresses<>+8752(SB)/8, $·avx2ChainMulMaxAddMax(SB)
+DATA avx2Addresses<>+8760(SB)/8, $·avx2ChainMulMaxAddMax(SB)
+DATA avx2Addresses<>+8768(SB)/8, $·avx2ChainMulMaxAddMin(SB)
+DATA avx2Addresses<>+8776(SB)/8, $·avx2ChainMulMaxAddMin(SB)
+DATA avx2Addresses<>+8784(SB)/8, $·avx2ChainMulMaxAddMin(SB)
+DATA avx2Addresses<>+8792(SB)/8, $·avx2ChainMulMaxAddMin(SB)
+DATA avx2Addresses<>+8800(SB)/8, $·avx2ChainMulMaxMaxMul(SB)
+DATA avx2Addresses<>+8808(SB)/8, $·avx2ChainMulMaxMaxMul(SB)
+DATA avx2Addresses<>+8816(SB)/8, $·avx2ChainMulMaxMaxMul(SB)
+DATA avx2Addresses<>+8824(SB)/8, $·avx2ChainMulMaxMaxMul(SB)
+DATA avx2Addresses<>+8832(SB)/8, $·avx2ChainMulMaxMaxAdd(SB)
+DATA avx2Addresses<>+8840(SB)/8, $·avx2ChainMulMaxMaxAdd(SB)
+DATA avx2Addresses<>+8848(SB)/8, $·avx2ChainMulMaxMaxAdd(SB)
+DATA avx2Addresses<>+8856(SB)/8, $·avx2ChainMulMaxMaxAdd(SB)
+DATA avx2Addresses<>+8864(SB)/8, $·avx2ChainMulMaxMaxMax(SB)
+DATA avx2Addresses<>+8872(SB)/8, $·avx2ChainMulMaxMaxMax(SB)
+DATA avx2Addresses<>+8880(SB)/8, $·avx2ChainMulMaxMaxMax(SB)
+DATA avx2Addresses<>+8888(SB)/8, $·avx2ChainMulMaxMaxMax(SB)
+DATA avx2Addresses<>+8896(SB)/8, $·avx2ChainMulMaxMaxMin(SB)
+DATA avx2Addresses<>+8904(SB)/8, $·avx2ChainMulMaxMaxMin(SB)
+DATA avx2Addresses<>+8912(SB)/8, $·avx2ChainMulMaxMaxMin(SB)
+DATA avx2Addresses<>+8920(SB)/8, $·avx2ChainMulMaxMaxMin(SB)
+DATA avx2Addresses<>+8928(SB)/8, $·avx2ChainMulMaxMinMul(SB)
+DATA avx2Addresses<>+8936(SB)/8, $·avx2ChainMulMaxMinMul(SB)
+DATA avx2Addresses<>+8944(SB)/8, $·avx2ChainMulMaxMinMul(SB)
+DATA avx2Addresses<>+8952(SB)/8, $·avx2ChainMulMaxMinMul(SB)
+DATA avx2Addresses<>+8960(SB)/8, $·avx2ChainMulMaxMinAdd(SB)
+DATA avx2Addresses<>+8968(SB)/8, $·avx2ChainMulMaxMinAdd(SB)
+DATA avx2Addresses<>+8976(SB)/8, $·avx2ChainMulMaxMinAdd(SB)
+DATA avx2Addresses<>+8984(SB)/8, $·avx2ChainMulMaxMinAdd(SB)
+DATA avx2Addresses<>+8992(SB)/8, $·avx2ChainMulMaxMinMax(SB)
+DATA avx2Addresses<>+9000(SB)/8, $·avx2ChainMulMaxMinMax(SB)
+DATA avx2Addresses<>+9008(SB)/8, $·avx2ChainMulMaxMinMax(SB)
+DATA avx2Addresses<>+9016(SB)/8, $·avx2ChainMulMaxMinMax(SB)
+DATA avx2Addresses<>+9024(SB)/8, $·avx2ChainMulMaxMinMin(SB)
+DATA avx2Addresses<>+9032(SB)/8, $·avx2ChainMulMaxMinMin(SB)
+DATA avx2Addresses<>+9040(SB)/8, $·avx2ChainMulMaxMinMin(SB)
+DATA avx2Addresses<>+9048(SB)/8, $·avx2ChainMulMaxMinMin(SB)
+DATA avx2Addresses<>+9056(SB)/8, $·avx2ChainMulMinMulMul(SB)
+DATA avx2Addresses<>+9064(SB)/8, $·avx2ChainMulMinMulMul(SB)
+DATA avx2Addresses<>+9072(SB)/8, $·avx2ChainMulMinMulMul(SB)
+DATA avx2Addresses<>+9080(SB)/8, $·avx2ChainMulMinMulMul(SB)
+DATA avx2Addresses<>+9088(SB)/8, $·avx2ChainMulMinMulAdd(SB)
+DATA avx2Addresses<>+9096(SB)/8, $·avx2ChainMulMinMulAdd(SB)
+DATA avx2Addresses<>+9104(SB)/8, $·avx2ChainMulMinMulAdd(SB)
+DATA avx2Addresses<>+9112(SB)/8, $·avx2ChainMulMinMulAdd(SB)
+DATA avx2Addresses<>+9120(SB)/8, $·avx2ChainMulMinMulMax(SB)
+DATA avx2Addresses<>+9128(SB)/8, $·avx2ChainMulMinMulMax(SB)
+DATA avx2Addresses<>+9136(SB)/8, $·avx2ChainMulMinMulMax(SB)
+DATA avx2Addresses<>+9144(SB)/8, $·avx2ChainMulMinMulMax(SB)
+DATA avx2Addresses<>+9152(SB)/8, $·avx2ChainMulMinMulMin(SB)
+DATA avx2Addresses<>+9160(SB)/8, $·avx2ChainMulMinMulMin(SB)
+DATA avx2Addresses<>+9168(SB)/8, $·avx2ChainMulMinMulMin(SB)
+DATA avx2Addresses<>+9176(SB)/8, $·avx2ChainMulMinMulMin(SB)
+DATA avx2Addresses<>+9184(SB)/8, $·avx2ChainMulMinAddMul(SB)
+DATA avx2Addresses<>+9192(SB)/8, $·avx2ChainMulMinAddMul(SB)
+DATA avx2Addresses<>+9200(SB)/8, $·avx2ChainMulMinAddMul(SB)
+DATA avx2Addresses<>+9208(SB)/8, $·avx2ChainMulMinAddMul(SB)
+DATA avx2Addresses<>+9216(SB)/8, $·avx2ChainMulMinAddAdd(SB)
+DATA avx2Addresses<>+9224(SB)/8, $·avx2ChainMulMinAddAdd(SB)
+DATA avx2Addresses<>+9232(SB)/8, $·avx2ChainMulMinAddAdd(SB)
+DATA avx2Addresses<>+9240(SB)/8, $·avx2ChainMulMinAddAdd(SB)
+DATA avx2Addresses<>+9248(SB)/8, $·avx2ChainMulMinAddMax(SB)
+DATA avx2Addresses<>+9256(SB)/8, $·avx2ChainMulMinAddMax(SB)
+DATA avx2Addresses<>+9264(SB)/8, $·avx2ChainMulMinAddMax(SB)
+DATA avx2Addresses<>+9272(SB)/8, $·avx2ChainMulMinAddMax(SB)
+DATA avx2Addresses<>+9280(SB)/8, $·avx2ChainMulMinAddMin(SB)
+DATA avx2Addresses<>+9288(SB)/8, $·avx2ChainMulMinAddMin(SB)
+DATA avx2Addresses<>+9296(SB)/8, $·avx2ChainMulMinAddMin(SB)
+DATA avx2Addresses<>+9304(SB)/8, $·avx2ChainMulMinAddMin(SB)
+DATA avx2Addresses<>+9312(SB)/8, $·avx2ChainMulMinMaxMul(SB)
+DATA avx2Addresses<>+9320(SB)/8, $·avx2ChainMulMinMaxMul(SB)
+DATA avx2Addresses<>+9328(SB)/8, $·avx2ChainMulMinMaxMul(SB)
+DATA avx2Addresses<>+9336(SB)/8, $·avx2ChainMulMinMaxMul(SB)
+DATA avx2Addresses<>+9344(SB)/8, $·avx2ChainMulMinMaxAdd(SB)
+DATA avx2Addresses<>+9352(SB)/8, $·avx2ChainMulMinMaxAdd(SB)
+DATA avx2Addresses<>+9360(SB)/8, $·avx2ChainMulMinMaxAdd(SB)
+DATA avx2Addresses<>+9368(SB)/8, $·avx2ChainMulMinMaxAdd(SB)
+DATA avx2Addresses<>+9376(SB)/8, $·avx2ChainMulMinMaxMax(SB)
+DATA avx2Addresses<>+9384(SB)/8, $·avx2ChainMulMinMaxMax(SB)
+DATA avx2Addresses<>+9392(SB)/8, $·avx2ChainMulMinMaxMax(SB)
+DATA avx2Addresses<>+9400(SB)/8, $·avx2ChainMulMinMaxMax(SB)
+DATA avx2Addresses<>+9408(SB)/8, $·avx2ChainMulMinMaxMin(SB)
+DATA avx2Addresses<>+9416(SB)/8, $·avx2ChainMulMinMaxMin(SB)
+DATA avx2Addresses<>+9424(SB)/8, $·avx2ChainMulMinMaxMin(SB)
+DATA avx2Addresses<>+9432(SB)/8, $·avx2ChainMulMinMaxMin(SB)
+DATA avx2Addresses<>+9440(SB)/8, $·avx2ChainMulMinMinMul(SB)
+DATA avx2Addresses<>+9448(SB)/8, $·avx2ChainMulMinMinMul(SB)
+DATA avx2Addresses<>+9456(SB)/8, $·avx2ChainMulMinMinMul(SB)
+DATA avx2Addresses<>+9464(SB)/8, $·avx2ChainMulMinMinMul(SB)
+DATA avx2Addresses<>+9472(SB)/8, $·avx2ChainMulMinMinAdd(SB)
+DATA avx2Addresses<>+9480(SB)/8, $·avx2ChainMulMinMinAdd(SB)
+DATA avx2Addresses<>+9488(SB)/8, $·avx2ChainMulMinMinAdd(SB)
+DATA avx2Addresses<>+9496(SB)/8, $·avx2ChainMulMinMinAdd(SB)
+DATA avx2Addresses<>+9504(SB)/8, $·avx2ChainMulMinMinMax(SB)
+DATA avx2Addresses<>+9512(SB)/8, $·avx2ChainMulMinMinMax(SB)
+DATA avx2Addresses<>+9520(SB)/8, $·avx2ChainMulMinMinMax(SB)
+DATA avx2Addresses<>+9528(SB)/8, $·avx2ChainMulMinMinMax(SB)
+DATA avx2Addresses<>+9536(SB)/8, $·avx2ChainMulMinMinMin(SB)
+DATA avx2Addresses<>+9544(SB)/8, $·avx2ChainMulMinMinMin(SB)
+DATA avx2Addresses<>+9552(SB)/8, $·avx2ChainMulMinMinMin(SB)
+DATA avx2Addresses<>+9560(SB)/8, $·avx2ChainMulMinMinMin(SB)
+DATA avx2Addresses<>+9568(SB)/8, $·avx2ChainAddMulMulMul(SB)
+DATA avx2Addresses<>+9576(SB)/8, $·avx2ChainAddMulMulMul(SB)
+DATA avx2Addresses<>+9584(SB)/8, $·avx2ChainAddMulMulMul(SB)
+DATA avx2Addresses<>+9592(SB)/8, $·avx2ChainAddMulMulMul(SB)
+DATA avx2Addresses<>+9600(SB)/8, $·avx2ChainAddMulMulAdd(SB)
+DATA avx2Addresses<>+9608(SB)/8, $·avx2ChainAddMulMulAdd(SB)
+DATA avx2Addresses<>+9616(SB)/8, $·avx2ChainAddMulMulAdd(SB)
+DATA avx2Addresses<>+9624(SB)/8, $·avx2ChainAddMulMulAdd(SB)
+DATA avx2Addresses<>+9632(SB)/8, $·avx2ChainAddMulMulMax(SB)
+DATA avx2Addresses<>+9640(SB)/8, $·avx2ChainAddMulMulMax(SB)
+DATA avx2Addresses<>+9648(SB)/8, $·avx2ChainAddMulMulMax(SB)
+DATA avx2Addresses<>+9656(SB)/8, $·avx2ChainAddMulMulMax(SB)
+DATA avx2Addresses<>+9664(SB)/8, $·avx2ChainAddMulMulMin(SB)
+DATA avx2Addresses<>+9672(SB)/8, $·avx2ChainAddMulMulMin(SB)
+DATA avx2Addresses<>+9680(SB)/8, $·avx2ChainAddMulMulMin(SB)
+DATA avx2Addresses<>+9688(SB)/8, $·avx2ChainAddMulMulMin(SB)
+DATA avx2Addresses<>+9696(SB)/8, $·avx2ChainAddMulAddMul(SB)
+DATA avx2Addresses<>+9704(SB)/8, $·avx2ChainAddMulAddMul(SB)
+DATA avx2Addresses<>+9712(SB)/8, $·avx2ChainAddMulAddMul(SB)
+DATA avx2Addresses<>+9720(SB)/8, $·avx2ChainAddMulAddMul(SB)
+DATA avx2Addresses<>+9728(SB)/8, $·avx2ChainAddMulAddAdd(SB)
+DATA avx2Addresses<>+9736(SB)/8, $·avx2ChainAddMulAddAdd(SB)
+DATA avx2Addresses<>+9744(SB)/8, $·avx2ChainAddMulAddAdd(SB)
+DATA avx2Addresses<>+9752(SB)/8, $·avx2ChainAddMulAddAdd(SB)
+DATA avx2Addresses<>+9760(SB)/8, $·avx2ChainAddMulAddMax(SB)
+DATA avx2Addresses<>+9768(SB)/8, $·avx2ChainAddMulAddMax(SB)
+DATA avx2Addresses<>+9776(SB)/8, $·avx2ChainAddMulAddMax(SB)
+DATA avx2Addresses<>+9784(SB)/8, $·avx2ChainAddMulAddMax(SB)
+DATA avx2Addresses<>+9792(SB)/8, $·avx2ChainAddMulAddMin(SB)
+DATA avx2Addresses<>+9800(SB)/8, $·avx2ChainAddMulAddMin(SB)
+DATA avx2Addresses<>+9808(SB)/8, $·avx2ChainAddMulAddMin(SB)
+DATA avx2Addresses<>+9816(SB)/8, $·avx2ChainAddMulAddMin(SB)
+DATA avx2Addresses<>+9824(SB)/8, $·avx2ChainAddMulMaxMul(SB)
+DATA avx2Addresses<>+9832(SB)/8, $·avx2ChainAddMulMaxMul(SB)
+DATA avx2Addresses<>+9840(SB)/8, $·avx2ChainAddMulMaxMul(SB)
+DATA avx2Addresses<>+9848(SB)/8, $·avx2ChainAddMulMaxMul(SB)
+DATA avx2Addresses<>+9856(SB)/8, $·avx2ChainAddMulMaxAdd(SB)
+DATA avx2Addresses<>+9864(SB)/8, $·avx2ChainAddMulMaxAdd(SB)
+DATA avx2Addresses<>+9872(SB)/8, $·avx2ChainAddMulMaxAdd(SB)
+DATA avx2Addresses<>+9880(SB)/8, $·avx2ChainAddMulMaxAdd(SB)
+DATA avx2Addresses<>+9888(SB)/8, $·avx2ChainAddMulMaxMax(SB)
+DATA avx2Addresses<>+9896(SB)/8, $·avx2ChainAddMulMaxMax(SB)
+DATA avx2Addresses<>+9904(SB)/8, $·avx2ChainAddMulMaxMax(SB)
+DATA avx2Addresses<>+9912(SB)/8, $·avx2ChainAddMulMaxMax(SB)
+DATA avx2Addresses<>+9920(SB)/8, $·avx2ChainAddMulMaxMin(SB)
+DATA avx2Addresses<>+9928(SB)/8, $·avx2ChainAddMulMaxMin(SB)
+DATA avx2Addresses<>+9936(SB)/8, $·avx2ChainAddMulMaxMin(SB)
+DATA avx2Addresses<>+9944(SB)/8, $·avx2ChainAddMulMaxMin(SB)
+DATA avx2Addresses<>+9952(SB)/8, $·avx2ChainAddMulMinMul(SB)
+DATA avx2Addresses<>+9960(SB)/8, $·avx2ChainAddMulMinMul(SB)
+DATA avx2Addresses<>+9968(SB)/8, $·avx2ChainAddMulMinMul(SB)
+DATA avx2Addresses<>+9976(SB)/8, $·avx2ChainAddMulMinMul(SB)
+DATA avx2Addresses<>+9984(SB)/8, $·avx2ChainAddMulMinAdd(SB)
+DATA avx2Addresses<>+9992(SB)/8, $·avx2ChainAddMulMinAdd(SB)
+DATA avx2Addresses<>+10000(SB)/8, $·avx2ChainAddMulMinAdd(SB)
+DATA avx2Addresses<>+10008(SB)/8, $·avx2ChainAddMulMinAdd(SB)
+DATA avx2Addresses<>+10016(SB)/8, $·avx2ChainAddMulMinMax(SB)
+DATA avx2Addresses<>+10024(SB)/8, $·avx2ChainAddMulMinMax(SB)
+DATA avx2Addresses<>+10032(SB)/8, $·avx2ChainAddMulMinMax(SB)
+DATA avx2Addresses<>+10040(SB)/8, $·avx2ChainAddMulMinMax(SB)
+DATA avx2Addresses<>+10048(SB)/8, $·avx2ChainAddMulMinMin(SB)
+DATA avx2Addresses<>+10056(SB)/8, $·avx2ChainAddMulMinMin(SB)
+DATA avx2Addresses<>+10064(SB)/8, $·avx2ChainAddMulMinMin(SB)
+DATA avx2Addresses<>+10072(SB)/8, $·avx2ChainAddMulMinMin(SB)
+DATA avx2Addresses<>+10080(SB)/8, $·avx2ChainAddAddMulMul(SB)
+DATA avx2Addresses<>+10088(SB)/8, $·avx2ChainAddAddMulMul(SB)
+DATA avx2Addresses<>+10096(SB)/8, $·avx2ChainAddAddMulMul(SB)
+DATA avx2Addresses<>+10104(SB)/8, $·avx2ChainAddAddMulMul(SB)
+DATA avx2Addresses<>+10112(SB)/8, $·avx2ChainAddAddMulAdd(SB)
+DATA avx2Addresses<>+10120(SB)/8, $·avx2ChainAddAddMulAdd(SB)
+DATA avx2Addresses<>+10128(SB)/8, $·avx2ChainAddAddMulAdd(SB)
+DATA avx2Addresses<>+10136(SB)/8, $·avx2ChainAddAddMulAdd(SB)
+DATA avx2Addresses<>+10144(SB)/8, $·avx2ChainAddAddMulMax(SB)
+DATA avx2Addresses<>+10152(SB)/8, $·avx2ChainAddAddMulMax(SB)
+DATA avx2Addresses<>+10160(SB)/8, $·avx2ChainAddAddMulMax(SB)
+DATA avx2Addresses<>+10168(SB)/8, $·avx2ChainAddAddMulMax(SB)
+DATA avx2Addresses<>+10176(SB)/8, $·avx2ChainAddAddMulMin(SB)
+DATA avx2Addresses<>+10184(SB)/8, $·avx2ChainAddAddMulMin(SB)
+DATA avx2Addresses<>+10192(SB)/8, $·avx2ChainAddAddMulMin(SB)
+DATA avx2Addresses<>+10200(SB)/8, $·avx2ChainAddAddMulMin(SB)
+DATA avx2Addresses<>+10208(SB)/8, $·avx2ChainAddAddAddMul(SB)
+DATA avx2Addresses<>+10216(SB)/8, $·avx2ChainAddAddAddMul(SB)
+DATA avx2Addresses<>+10224(SB)/8, $·avx2ChainAddAddAddMul(SB)
+DATA avx2Addresses<>+10232(SB)/8, $·avx2ChainAddAddAddMul(SB)
+DATA avx2Addresses<>+10240(SB)/8, $·avx2ChainAddAddAddAdd(SB)
+DATA avx2Addresses<>+10248(SB)/8, $·avx2ChainAddAddAddAdd(SB)
+DATA avx2Addresses<>+10256(SB)/8, $·avx2ChainAddAddAddAdd(SB)
+DATA avx2Addresses<>+10264(SB)/8, $·avx2ChainAddAddAddAdd(SB)
+DATA avx2Addresses<>+10272(SB)/8, $·avx2ChainAddAddAddMax(SB)
+DATA avx2Addresses<>+10280(SB)/8, $·avx2ChainAddAddAddMax(SB)
+DATA avx2Addresses<>+10288(SB)/8, $·avx2ChainAddAddAddMax(SB)
+DATA avx2Addresses<>+10296(SB)/8, $·avx2ChainAddAddAddMax(SB)
+DATA avx2Addresses<>+10304(SB)/8, $·avx2ChainAddAddAddMin(SB)
+DATA avx2Addresses<>+10312(SB)/8, $·avx2ChainAddAddAddMin(SB)
+DATA avx2Addresses<>+10320(SB)/8, $·avx2ChainAddAddAddMin(SB)
+DATA avx2Addresses<>+10328(SB)/8, $·avx2ChainAddAddAddMin(SB)
+DATA avx2Addresses<>+10336(SB)/8, $·avx2ChainAddAddMaxMul(SB)
+DATA avx2Addresses<>+10344(SB)/8, $·avx2ChainAddAddMaxMul(SB)
+DATA avx2Addresses<>+10352(SB)/8, $·avx2ChainAddAddMaxMul(SB)
+DATA avx2Addresses<>+10360(SB)/8, $·avx2ChainAddAddMaxMul(SB)
+DATA avx2Addresses<>+10368(SB)/8, $·avx2ChainAddAddMaxAdd(SB)
+DATA avx2Addresses<>+10376(SB)/8, $·avx2ChainAddAddMaxAdd(SB)
+DATA avx2Addresses<>+10384(SB)/8, $·avx2ChainAddAddMaxAdd(SB)
+DATA avx2Addresses<>+10392(SB)/8, $·avx2ChainAddAddMaxAdd(SB)
+DATA avx2Addresses<>+10400(SB)/8, $·avx2ChainAddAddMaxMax(SB)
+DATA avx2Addresses<>+10408(SB)/8, $·avx2ChainAddAddMaxMax(SB)
+DATA avx2Addresses<>+10416(SB)/8, $·avx2ChainAddAddMaxMax(SB)
+DATA avx2Addresses<>+10424(SB)/8, $·avx2ChainAddAddMaxMax(SB)
+DATA avx2Addresses<>+10432(SB)/8, $·avx2ChainAddAddMaxMin(SB)
+DATA avx2Addresses<>+10440(SB)/8, $·avx2ChainAddAddMaxMin(SB)
+DATA avx2Addresses<>+10448(SB)/8, $·avx2ChainAddAddMaxMin(SB)
+DATA avx2Addresses<>+10456(SB)/8, $·avx2ChainAddAddMaxMin(SB)
+DATA avx2Addresses<>+10464(SB)/8, $·avx2ChainAddAddMinMul(SB)
+DATA avx2Addresses<>+10472(SB)/8, $·avx2ChainAddAddMinMul(SB)
+DATA avx2Addresses<>+10480(SB)/8, $·avx2ChainAddAddMinMul(SB)
+DATA avx2Addresses<>+10488(SB)/8, $·avx2ChainAddAddMinMul(SB)
+DATA avx2Addresses<>+10496(SB)/8, $·avx2ChainAddAddMinAdd(SB)
+DATA avx2Addresses<>+10504(SB)/8, $·avx2ChainAddAddMinAdd(SB)
+DATA avx2Addresses<>+10512(SB)/8, $·avx2ChainAddAddMinAdd(SB)
+DATA avx2Addresses<>+10520(SB)/8, $·avx2ChainAddAddMinAdd(SB)
+DATA avx2Addresses<>+10528(SB)/8, $·avx2ChainAddAddMinMax(SB)
+DATA avx2Addresses<>+10536(SB)/8, $·avx2ChainAddAddMinMax(SB)
+DATA avx2Addresses<>+10544(SB)/8, $·avx2ChainAddAddMinMax(SB)
+DATA avx2Addresses<>+10552(SB)/8, $·avx2ChainAddAddMinMax(SB)
+DATA avx2Addresses<>+10560(SB)/8, $·avx2ChainAddAddMinMin(SB)
+DATA avx2Addresses<>+10568(SB)/8, $·avx2ChainAddAddMinMin(SB)
+DATA avx2Addresses<>+10576(SB)/8, $·avx2ChainAddAddMinMin(SB)
+DATA avx2Addresses<>+10584(SB)/8, $·avx2ChainAddAddMinMin(SB)
+DATA avx2Addresses<>+10592(SB)/8, $·avx2ChainAddMaxMulMul(SB)
+DATA avx2Addresses<>+10600(SB)/8, $·avx2ChainAddMaxMulMul(SB)
+DATA avx2Addresses<>+10608(SB)/8, $·avx2ChainAddMaxMulMul(SB)
+DATA avx2Addresses<>+10616(SB)/8, $·avx2ChainAddMaxMulMul(SB)
+DATA avx2Addresses<>+10624(SB)/8, $·avx2ChainAddMaxMulAdd(SB)
+DATA avx2Addresses<>+10632(SB)/8, $·avx2ChainAddMaxMulAdd(SB)
+DATA avx2Addresses<>+10640(SB)/8, $·avx2ChainAddMaxMulAdd(SB)
+DATA avx2Addresses<>+10648(SB)/8, $·avx2ChainAddMaxMulAdd(SB)
+DATA avx2Addresses<>+10656(SB)/8, $·avx2ChainAddMaxMulMax(SB)
+DATA avx2Addresses<>+10664(SB)/8, $·avx2ChainAddMaxMulMax(SB)
+DATA avx2Addresses<>+10672(SB)/8, $·avx2ChainAddMaxMulMax(SB)
+DATA avx2Addresses<>+10680(SB)/8, $·avx2ChainAddMaxMulMax(SB)
+DATA avx2Addresses<>+10688(SB)/8, $·avx2ChainAddMaxMulMin(SB)
+DATA avx2Addresses<>+10696(SB)/8, $·avx2ChainAddMaxMulMin(SB)
+DATA avx2Addresses<>+10704(SB)/8, $·avx2ChainAddMaxMulMin(SB)
+DATA avx2Addresses<>+10712(SB)/8, $·avx2ChainAddMaxMulMin(SB)
+DATA avx2Addresses<>+10720(SB)/8, $·avx2ChainAddMaxAddMul(SB)
+DATA avx2Addresses<>+10728(SB)/8, $·avx2ChainAddMaxAddMul(SB)
+DATA avx2Addresses<>+10736(SB)/8, $·avx2ChainAddMaxAddMul(SB)
+DATA avx2Addresses<>+10744(SB)/8, $·avx2ChainAddMaxAddMul(SB)
+DATA avx2Addresses<>+10752(SB)/8, $·avx2ChainAddMaxAddAdd(SB)
+DATA avx2Addresses<>+10760(SB)/8, $·avx2ChainAddMaxAddAdd(SB)
+DATA avx2Addresses<>+10768(SB)/8, $·avx2ChainAddMaxAddAdd(SB)
+DATA avx2Addresses<>+10776(SB)/8, $·avx2ChainAddMaxAddAdd(SB)
+DATA avx2Addresses<>+10784(SB)/8, $·avx2ChainAddMaxAddMax(SB)
+DATA avx2Addresses<>+10792(SB)/8, $·avx2ChainAddMaxAddMax(SB)
+DATA avx2Addresses<>+10800(SB)/8, $·avx2ChainAddMaxAddMax(SB)
+DATA avx2Addresses<>+10808(SB)/8, $·avx2ChainAddMaxAddMax(SB)
+DATA avx2Addresses<>+10816(SB)/8, $·avx2ChainAddMaxAddMin(SB)
+DATA avx2Addresses<>+10824(SB)/8, $·avx2ChainAddMaxAddMin(SB)
+DATA avx2Addresses<>+10832(SB)/8, $·avx2ChainAddMaxAddMin(SB)
+DATA avx2Addresses<>+10840(SB)/8, $·avx2ChainAddMaxAddMin(SB)
+DATA avx2Addresses<>+10848(SB)/8, $·avx2ChainAddMaxMaxMul(SB)
+DATA avx2Addresses<>+10856(SB)/8, $·avx2ChainAddMaxMaxMul(SB)
+DATA avx2Addresses<>+10864(SB)/8, $·avx2ChainAddMaxMaxMul(SB)
+DATA avx2Addresses<>+10872(SB)/8, $·avx2ChainAddMaxMaxMul(SB)
+DATA avx2Addresses<>+10880(SB)/8, $·avx2ChainAddMaxMaxAdd(SB)
+DATA avx2Addresses<>+10888(SB)/8, $·avx2ChainAddMaxMaxAdd(SB)
+DATA avx2Addresses<>+10896(SB)/8, $·avx2ChainAddMaxMaxAdd(SB)
+DATA avx2Addresses<>+10904(SB)/8, $·avx2ChainAddMaxMaxAdd(SB)
+DATA avx2Addresses<>+10912(SB)/8, $·avx2ChainAddMaxMaxMax(SB)
+DATA avx2Addresses<>+10920(SB)/8, $·avx2ChainAddMaxMaxMax(SB)
+DATA avx2Addresses<>+10928(SB)/8, $·avx2ChainAddMaxMaxMax(SB)
+DATA avx2Addresses<>+10936(SB)/8, $·avx2ChainAddMaxMaxMax(SB)
+DATA avx2Addresses<>+10944(SB)/8, $·avx2ChainAddMaxMaxMin(SB)
+DATA avx2Addresses<>+10952(SB)/8, $·avx2ChainAddMaxMaxMin(SB)
+DATA avx2Addresses<>+10960(SB)/8, $·avx2ChainAddMaxMaxMin(SB)
+DATA avx2Addresses<>+10968(SB)/8, $·avx2ChainAddMaxMaxMin(SB)
+DATA avx2Addresses<>+10976(SB)/8, $·avx2ChainAddMaxMinMul(SB)
+DATA avx2Addresses<>+10984(SB)/8, $·avx2ChainAddMaxMinMul(SB)
+DATA avx2Addresses<>+10992(SB)/8, $·avx2ChainAddMaxMinMul(SB)
+DATA avx2Addresses<>+11000(SB)/8, $·avx2ChainAddMaxMinMul(SB)
+DATA avx2Addresses<>+11008(SB)/8, $·avx2ChainAddMaxMinAdd(SB)
+DATA avx2Addresses<>+11016(SB)/8, $·avx2ChainAddMaxMinAdd(SB)
+DATA avx2Addresses<>+11024(SB)/8, $·avx2ChainAddMaxMinAdd(SB)
+DATA avx2Addresses<>+11032(SB)/8, $·avx2ChainAddMaxMinAdd(SB)
+DATA avx2Addresses<>+11040(SB)/8, $·avx2ChainAddMaxMinMax(SB)
+DATA avx2Addresses<>+11048(SB)/8, $·avx2ChainAddMaxMinMax(SB)
+DATA avx2Addresses<>+11056(SB)/8, $·avx2ChainAddMaxMinMax(SB)
+DATA avx2Addresses<>+11064(SB)/8, $·avx2ChainAddMaxMinMax(SB)
+DATA avx2Addresses<>+11072(SB)/8, $·avx2ChainAddMaxMinMin(SB)
+DATA avx2Addresses<>+11080(SB)/8, $·avx2ChainAddMaxMinMin(SB)
+DATA avx2Addresses<>+11088(SB)/8, $·avx2ChainAddMaxMinMin(SB)
+DATA avx2Addresses<>+11096(SB)/8, $·avx2ChainAddMaxMinMin(SB)
+DATA avx2Addresses<>+11104(SB)/8, $·avx2ChainAddMinMulMul(SB)
+DATA avx2Addresses<>+11112(SB)/8, $·avx2ChainAddMinMulMul(SB)
+DATA avx2Addresses<>+11120(SB)/8, $·avx2ChainAddMinMulMul(SB)
+DATA avx2Addresses<>+11128(SB)/8, $·avx2ChainAddMinMulMul(SB)
+DATA avx2Addresses<>+11136(SB)/8, $·avx2ChainAddMinMulAdd(SB)
+DATA avx2Addresses<>+11144(SB)/8, $·avx2ChainAddMinMulAdd(SB)
+DATA avx2Addresses<>+11152(SB)/8, $·avx2ChainAddMinMulAdd(SB)
+DATA avx2Addresses<>+11160(SB)/8, $·avx2ChainAddMinMulAdd(SB)
+DATA avx2Addresses<>+11168(SB)/8, $·avx2ChainAddMinMulMax(SB)
+DATA avx2Addresses<>+11176(SB)/8, $·avx2ChainAddMinMulMax(SB)
+DATA avx2Addresses<>+11184(SB)/8, $·avx2ChainAddMinMulMax(SB)
+DATA avx2Addresses<>+11192(SB)/8, $·avx2ChainAddMinMulMax(SB)
+DATA avx2Addresses<>+11200(SB)/8, $·avx2ChainAddMinMulMin(SB)
+DATA avx2Addresses<>+11208(SB)/8, $·avx2ChainAddMinMulMin(SB)
+DATA avx2Addresses<>+11216(SB)/8, $·avx2ChainAddMinMulMin(SB)
+DATA avx2Addresses<>+11224(SB)/8, $·avx2ChainAddMinMulMin(SB)
+DATA avx2Addresses<>+11232(SB)/8, $·avx2ChainAddMinAddMul(SB)
+DATA avx2Addresses<>+11240(SB)/8, $·avx2ChainAddMinAddMul(SB)
+DATA avx2Addresses<>+11248(SB)/8, $·avx2ChainAddMinAddMul(SB)
+DATA avx2Addresses<>+11256(SB)/8, $·avx2ChainAddMinAddMul(SB)
+DATA avx2Addresses<>+11264(SB)/8, $·avx2ChainAddMinAddAdd(SB)
+DATA avx2Addresses<>+11272(SB)/8, $·avx2ChainAddMinAddAdd(SB)
+DATA avx2Addresses<>+11280(SB)/8, $·avx2ChainAddMinAddAdd(SB)
+DATA avx2Addresses<>+11288(SB)/8, $·avx2ChainAddMinAddAdd(SB)
+DATA avx2Addresses<>+11296(SB)/8, $·avx2ChainAddMinAddMax(SB)
+DATA avx2Addresses<>+11304(SB)/8, $·avx2ChainAddMinAddMax(SB)
+DATA avx2Addresses<>+11312(SB)/8, $·avx2ChainAddMinAddMax(SB)
+DATA avx2Addresses<>+11320(SB)/8, $·avx2ChainAddMinAddMax(SB)
+DATA avx2Addresses<>+11328(SB)/8, $·avx2ChainAddMinAddMin(SB)
+DATA avx2Addresses<>+11336(SB)/8, $·avx2ChainAddMinAddMin(SB)
+DATA avx2Addresses<>+11344(SB)/8, $·avx2ChainAddMinAddMin(SB)
+DATA avx2Addresses<>+11352(SB)/8, $·avx2ChainAddMinAddMin(SB)
+DATA avx2Addresses<>+11360(SB)/8, $·avx2ChainAddMinMaxMul(SB)
+DATA avx2Addresses<>+11368(SB)/8, $·avx2ChainAddMinMaxMul(SB)
+DATA avx2Addresses<>+11376(SB)/8, $·avx2ChainAddMinMaxMul(SB)
+DATA avx2Addresses<>+11384(SB)/8, $·avx2ChainAddMinMaxMul(SB)
+DATA avx2Addresses<>+11392(SB)/8, $·avx2ChainAddMinMaxAdd(SB)
+DATA avx2Addresses<>+11400(SB)/8, $·avx2ChainAddMinMaxAdd(SB)
+DATA avx2Addresses<>+11408(SB)/8, $·avx2ChainAddMinMaxAdd(SB)
+DATA avx2Addresses<>+11416(SB)/8, $·avx2ChainAddMinMaxAdd(SB)
+DATA avx2Addresses<>+11424(SB)/8, $·avx2ChainAddMinMaxMax(SB)
+DATA avx2Addresses<>+11432(SB)/8, $·avx2ChainAddMinMaxMax(SB)
+DATA avx2Addresses<>+11440(SB)/8, $·avx2ChainAddMinMaxMax(SB)
+DATA avx2Addresses<>+11448(SB)/8, $·avx2ChainAddMinMaxMax(SB)
+DATA avx2Addresses<>+11456(SB)/8, $·avx2ChainAddMinMaxMin(SB)
+DATA avx2Addresses<>+11464(SB)/8, $·avx2ChainAddMinMaxMin(SB)
+DATA avx2Addresses<>+11472(SB)/8, $·avx2ChainAddMinMaxMin(SB)
+DATA avx2Addresses<>+11480(SB)/8, $·avx2ChainAddMinMaxMin(SB)
+DATA avx2Addresses<>+11488(SB)/8, $·avx2ChainAddMinMinMul(SB)
+DATA avx2Addresses<>+11496(SB)/8, $·avx2ChainAddMinMinMul(SB)
+DATA avx2Addresses<>+11504(SB)/8, $·avx2ChainAddMinMinMul(SB)
+DATA avx2Addresses<>+11512(SB)/8, $·avx2ChainAddMinMinMul(SB)
+DATA avx2Addresses<>+11520(SB)/8, $·avx2ChainAddMinMinAdd(SB)
+DATA avx2Addresses<>+11528(SB)/8, $·avx2ChainAddMinMinAdd(SB)
+DATA avx2Addresses<>+11536(SB)/8, $·avx2ChainAddMinMinAdd(SB)
+DATA avx2Addresses<>+11544(SB)/8, $·avx2ChainAddMinMinAdd(SB)
+DATA avx2Addresses<>+11552(SB)/8, $·avx2ChainAddMinMinMax(SB)
+DATA avx2Addresses<>+11560(SB)/8, $·avx2ChainAddMinMinMax(SB)
+DATA avx2Addresses<>+11568(SB)/8, $·avx2ChainAddMinMinMax(SB)
+DATA avx2Addresses<>+11576(SB)/8, $·avx2ChainAddMinMinMax(SB)
+DATA avx2Addresses<>+11584(SB)/8, $·avx2ChainAddMinMinMin(SB)
+DATA avx2Addresses<>+11592(SB)/8, $·avx2ChainAddMinMinMin(SB)
+DATA avx2Addresses<>+11600(SB)/8, $·avx2ChainAddMinMinMin(SB)
+DATA avx2Addresses<>+11608(SB)/8, $·avx2ChainAddMinMinMin(SB)
+DATA avx2Addresses<>+11616(SB)/8, $·avx2ChainMaxMulMulMul(SB)
+DATA avx2Addresses<>+11624(SB)/8, $·avx2ChainMaxMulMulMul(SB)
+DATA avx2Addresses<>+11632(SB)/8, $·avx2ChainMaxMulMulMul(SB)
+DATA avx2Addresses<>+11640(SB)/8, $·avx2ChainMaxMulMulMul(SB)
+DATA avx2Addresses<>+11648(SB)/8, $·avx2ChainMaxMulMulAdd(SB)
+DATA avx2Addresses<>+11656(SB)/8, $·avx2ChainMaxMulMulAdd(SB)
+DATA avx2Addresses<>+11664(SB)/8, $·avx2ChainMaxMulMulAdd(SB)
+DATA avx2Addresses<>+11672(SB)/8, $·avx2ChainMaxMulMulAdd(SB)
+DATA avx2Addresses<>+11680(SB)/8, $·avx2ChainMaxMulMulMax(SB)
+DATA avx2Addresses<>+11688(SB)/8, $·avx2ChainMaxMulMulMax(SB)
+DATA avx2Addresses<>+11696(SB)/8, $·avx2ChainMaxMulMulMax(SB)
+DATA avx2Addresses<>+11704(SB)/8, $·avx2ChainMaxMulMulMax(SB)
+DATA avx2Addresses<>+11712(SB)/8, $·avx2ChainMaxMulMulMin(SB)
+DATA avx2Addresses<>+11720(SB)/8, $·avx2ChainMaxMulMulMin(SB)
+DATA avx2Addresses<>+11728(SB)/8, $·avx2ChainMaxMulMulMin(SB)
+DATA avx2Addresses<>+11736(SB)/8, $·avx2ChainMaxMulMulMin(SB)
+DATA avx2Addresses<>+11744(SB)/8, $·avx2ChainMaxMulAddMul(SB)
+DATA avx2Addresses<>+11752(SB)/8, $·avx2ChainMaxMulAddMul(SB)
+DATA avx2Addresses<>+11760(SB)/8, $·avx2ChainMaxMulAddMul(SB)
+DATA avx2Addresses<>+11768(SB)/8, $·avx2ChainMaxMulAddMul(SB)
+DATA avx2Addresses<>+11776(SB)/8, $·avx2ChainMaxMulAddAdd(SB)
+DATA avx2Addresses<>+11784(SB)/8, $·avx2ChainMaxMulAddAdd(SB)
+DATA avx2Addresses<>+11792(SB)/8, $·avx2ChainMaxMulAddAdd(SB)
+DATA avx2Addresses<>+11800(SB)/8, $·avx2ChainMaxMulAddAdd(SB)
+DATA avx2Addresses<>+11808(SB)/8, $·avx2ChainMaxMulAddMax(SB)
+DATA avx2Addresses<>+11816(SB)/8, $·avx2ChainMaxMulAddMax(SB)
+DATA avx2Addresses<>+11824(SB)/8, $·avx2ChainMaxMulAddMax(SB)
+DATA avx2Addresses<>+11832(SB)/8, $·avx2ChainMaxMulAddMax(SB)
+DATA avx2Addresses<>+11840(SB)/8, $·avx2ChainMaxMulAddMin(SB)
+DATA avx2Addresses<>+11848(SB)/8, $·avx2ChainMaxMulAddMin(SB)
+DATA avx2Addresses<>+11856(SB)/8, $·avx2ChainMaxMulAddMin(SB)
+DATA avx2Addresses<>+11864(SB)/8, $·avx2ChainMaxMulAddMin(SB)
+DATA avx2Addresses<>+11872(SB)/8, $·avx2ChainMaxMulMaxMul(SB)
+DATA avx2Addresses<>+11880(SB)/8, $·avx2ChainMaxMulMaxMul(SB)
+DATA avx2Addresses<>+11888(SB)/8, $·avx2ChainMaxMulMaxMul(SB)
+DATA avx2Addresses<>+11896(SB)/8, $·avx2ChainMaxMulMaxMul(SB)
+DATA avx2Addresses<>+11904(SB)/8, $·avx2ChainMaxMulMaxAdd(SB)
+DATA avx2Addresses<>+11912(SB)/8, $·avx2ChainMaxMulMaxAdd(SB)
+DATA avx2Addresses<>+11920(SB)/8, $·avx2ChainMaxMulMaxAdd(SB)
+DATA avx2Addresses<>+11928(SB)/8, $·avx2ChainMaxMulMaxAdd(SB)
+DATA avx2Addresses<>+11936(SB)/8, $·avx2ChainMaxMulMaxMax(SB)
+DATA avx2Addresses<>+11944(SB)/8, $·avx2ChainMaxMulMaxMax(SB)
+DATA avx2Addresses<>+11952(SB)/8, $·avx2ChainMaxMulMaxMax(SB)
+DATA avx2Addresses<>+11960(SB)/8, $·avx2ChainMaxMulMaxMax(SB)
+DATA avx2Addresses<>+11968(SB)/8, $·avx2ChainMaxMulMaxMin(SB)
+DATA avx2Addresses<>+11976(SB)/8, $·avx2ChainMaxMulMaxMin(SB)
+DATA avx2Addresses<>+11984(SB)/8, $·avx2ChainMaxMulMaxMin(SB)
+DATA avx2Addresses<>+11992(SB)/8, $·avx2ChainMaxMulMaxMin(SB)
+DATA avx2Addresses<>+12000(SB)/8, $·avx2ChainMaxMulMinMul(SB)
+DATA avx2Addresses<>+12008(SB)/8, $·avx2ChainMaxMulMinMul(SB)
+DATA avx2Addresses<>+12016(SB)/8, $·avx2ChainMaxMulMinMul(SB)
+DATA avx2Addresses<>+12024(SB)/8, $·avx2ChainMaxMulMinMul(SB)
+DATA avx2Addresses<>+12032(SB)/8, $·avx2ChainMaxMulMinAdd(SB)
+DATA avx2Addresses<>+12040(SB)/8, $·avx2ChainMaxMulMinAdd(SB)
+DATA avx2Addresses<>+12048(SB)/8, $·avx2ChainMaxMulMinAdd(SB)
+DATA avx2Addresses<>+12056(SB)/8, $·avx2ChainMaxMulMinAdd(SB)
+DATA avx2Addresses<>+12064(SB)/8, $·avx2ChainMaxMulMinMax(SB)
+DATA avx2Addresses<>+12072(SB)/8, $·avx2ChainMaxMulMinMax(SB)
+DATA avx2Addresses<>+12080(SB)/8, $·avx2ChainMaxMulMinMax(SB)
+DATA avx2Addresses<>+12088(SB)/8, $·avx2ChainMaxMulMinMax(SB)
+DATA avx2Addresses<>+12096(SB)/8, $·avx2ChainMaxMulMinMin(SB)
+DATA avx2Addresses<>+12104(SB)/8, $·avx2ChainMaxMulMinMin(SB)
+DATA avx2Addresses<>+12112(SB)/8, $·avx2ChainMaxMulMinMin(SB)
+DATA avx2Addresses<>+12120(SB)/8, $·avx2ChainMaxMulMinMin(SB)
+DATA avx2Addresses<>+12128(SB)/8, $·avx2ChainMaxAddMulMul(SB)
+DATA avx2Addresses<>+12136(SB)/8, $·avx2ChainMaxAddMulMul(SB)
+DATA avx2Addresses<>+12144(SB)/8, $·avx2ChainMaxAddMulMul(SB)
+DATA avx2Addresses<>+12152(SB)/8, $·avx2ChainMaxAddMulMul(SB)
+DATA avx2Addresses<>+12160(SB)/8, $·avx2ChainMaxAddMulAdd(SB)
+DATA avx2Addresses<>+12168(SB)/8, $·avx2ChainMaxAddMulAdd(SB)
+DATA avx2Addresses<>+12176(SB)/8, $·avx2ChainMaxAddMulAdd(SB)
+DATA avx2Addresses<>+12184(SB)/8, $·avx2ChainMaxAddMulAdd(SB)
+DATA avx2Addresses<>+12192(SB)/8, $·avx2ChainMaxAddMulMax(SB)
+DATA avx2Addresses<>+12200(SB)/8, $·avx2ChainMaxAddMulMax(SB)
+DATA avx2Addresses<>+12208(SB)/8, $·avx2ChainMaxAddMulMax(SB)
+DATA avx2Addresses<>+12216(SB)/8, $·avx2ChainMaxAddMulMax(SB)
+DATA avx2Addresses<>+12224(SB)/8, $·avx2ChainMaxAddMulMin(SB)
+DATA avx2Addresses<>+12232(SB)/8, $·avx2ChainMaxAddMulMin(SB)
+DATA avx2Addresses<>+12240(SB)/8, $·avx2ChainMaxAddMulMin(SB)
+DATA avx2Addresses<>+12248(SB)/8, $·avx2ChainMaxAddMulMin(SB)
+DATA avx2Addresses<>+12256(SB)/8, $·avx2ChainMaxAddAddMul(SB)
+DATA avx2Addresses<>+12264(SB)/8, $·avx2ChainMaxAddAddMul(SB)
+DATA avx2Addresses<>+12272(SB)/8, $·avx2ChainMaxAddAddMul(SB)
+DATA avx2Addresses<>+12280(SB)/8, $·avx2ChainMaxAddAddMul(SB)
+DATA avx2Addresses<>+12288(SB)/8, $·avx2ChainMaxAddAddAdd(SB)
+DATA avx2Addresses<>+12296(SB)/8, $·avx2ChainMaxAddAddAdd(SB)
+DATA avx2Addresses<>+12304(SB)/8, $·avx2ChainMaxAddAddAdd(SB)
+DATA avx2Addresses<>+12312(SB)/8, $·avx2ChainMaxAddAddAdd(SB)
+DATA avx2Addresses<>+12320(SB)/8, $·avx2ChainMaxAddAddMax(SB)
+DATA avx2Addresses<>+12328(SB)/8, $·avx2ChainMaxAddAddMax(SB)
+DATA avx2Addresses<>+12336(SB)/8, $·avx2ChainMaxAddAddMax(SB)
+DATA avx2Addresses<>+12344(SB)/8, $·avx2ChainMaxAddAddMax(SB)
+DATA avx2Addresses<>+12352(SB)/8, $·avx2ChainMaxAddAddMin(SB)
+DATA avx2Addresses<>+12360(SB)/8, $·avx2ChainMaxAddAddMin(SB)
+DATA avx2Addresses<>+12368(SB)/8, $·avx2ChainMaxAddAddMin(SB)
+DATA avx2Addresses<>+12376(SB)/8, $·avx2ChainMaxAddAddMin(SB)
+DATA avx2Addresses<>+12384(SB)/8, $·avx2ChainMaxAddMaxMul(SB)
+DATA avx2Addresses<>+12392(SB)/8, $·avx2ChainMaxAddMaxMul(SB)
+DATA avx2Addresses<>+12400(SB)/8, $·avx2ChainMaxAddMaxMul(SB)
+DATA avx2Addresses<>+12408(SB)/8, $·avx2ChainMaxAddMaxMul(SB)
+DATA avx2Addresses<>+12416(SB)/8, $·avx2ChainMaxAddMaxAdd(SB)
+DATA avx2Addresses<>+12424(SB)/8, $·avx2ChainMaxAddMaxAdd(SB)
+DATA avx2Addresses<>+12432(SB)/8, $·avx2ChainMaxAddMaxAdd(SB)
+DATA avx2Addresses<>+12440(SB)/8, $·avx2ChainMaxAddMaxAdd(SB)
+DATA avx2Addresses<>+12448(SB)/8, $·avx2ChainMaxAddMaxMax(SB)
+DATA avx2Addresses<>+12456(SB)/8, $·avx2ChainMaxAddMaxMax(SB)
+DATA avx2Addresses<>+12464(SB)/8, $·avx2ChainMaxAddMaxMax(SB)
+DATA avx2Addresses<>+12472(SB)/8, $·avx2ChainMaxAddMaxMax(SB)
+DATA avx2Addresses<>+12480(SB)/8, $·avx2ChainMaxAddMaxMin(SB)
+DATA avx2Addresses<>+12488(SB)/8, $·avx2ChainMaxAddMaxMin(SB)
+DATA avx2Addresses<>+12496(SB)/8, $·avx2ChainMaxAddMaxMin(SB)
+DATA avx2Addresses<>+12504(SB)/8, $·avx2ChainMaxAddMaxMin(SB)
+DATA avx2Addresses<>+12512(SB)/8, $·avx2ChainMaxAddMinMul(SB)
+DATA avx2Addresses<>+12520(SB)/8, $·avx2ChainMaxAddMinMul(SB)
+DATA avx2Addresses<>+12528(SB)/8, $·avx2ChainMaxAddMinMul(SB)
+DATA avx2Addresses<>+12536(SB)/8, $·avx2ChainMaxAddMinMul(SB)
+DATA avx2Addresses<>+12544(SB)/8, $·avx2ChainMaxAddMinAdd(SB)
+DATA avx2Addresses<>+12552(SB)/8, $·avx2ChainMaxAddMinAdd(SB)
+DATA avx2Addresses<>+12560(SB)/8, $·avx2ChainMaxAddMinAdd(SB)
+DATA avx2Addresses<>+12568(SB)/8, $·avx2ChainMaxAddMinAdd(SB)
+DATA avx2Addresses<>+12576(SB)/8, $·avx2ChainMaxAddMinMax(SB)
+DATA avx2Addresses<>+12584(SB)/8, $·avx2ChainMaxAddMinMax(SB)
+DATA avx2Addresses<>+12592(SB)/8, $·avx2ChainMaxAddMinMax(SB)
+DATA avx2Addresses<>+12600(SB)/8, $·avx2ChainMaxAddMinMax(SB)
+DATA avx2Addresses<>+12608(SB)/8, $·avx2ChainMaxAddMinMin(SB)
+DATA avx2Addresses<>+12616(SB)/8, $·avx2ChainMaxAddMinMin(SB)
+DATA avx2Addresses<>+12624(SB)/8, $·avx2ChainMaxAddMinMin(SB)
+DATA avx2Addresses<>+12632(SB)/8, $·avx2ChainMaxAddMinMin(SB)
+DATA avx2Addresses<>+12640(SB)/8, $·avx2ChainMaxMaxMulMul(SB)
+DATA avx2Addresses<>+12648(SB)/8, $·avx2ChainMaxMaxMulMul(SB)
+DATA avx2Addresses<>+12656(SB)/8, $·avx2ChainMaxMaxMulMul(SB)
+DATA avx2Addresses<>+12664(SB)/8, $·avx2ChainMaxMaxMulMul(SB)
+DATA avx2Addresses<>+12672(SB)/8, $·avx2ChainMaxMaxMulAdd(SB)
+DATA avx2Addresses<>+12680(SB)/8, $·avx2ChainMaxMaxMulAdd(SB)
+DATA avx2Addresses<>+12688(SB)/8, $·avx2ChainMaxMaxMulAdd(SB)
+DATA avx2Addresses<>+12696(SB)/8, $·avx2ChainMaxMaxMulAdd(SB)
+DATA avx2Addresses<>+12704(SB)/8, $·avx2ChainMaxMaxMulMax(SB)
+DATA avx2Addresses<>+12712(SB)/8, $·avx2ChainMaxMaxMulMax(SB)
+DATA avx2Addresses<>+12720(SB)/8, $·avx2ChainMaxMaxMulMax(SB)
+DATA avx2Addresses<>+12728(SB)/8, $·avx2ChainMaxMaxMulMax(SB)
+DATA avx2Addresses<>+12736(SB)/8, $·avx2ChainMaxMaxMulMin(SB)
+DATA avx2Addresses<>+12744(SB)/8, $·avx2ChainMaxMaxMulMin(SB)
+DATA avx2Addresses<>+12752(SB)/8, $·avx2ChainMaxMaxMulMin(SB)
+DATA avx2Addresses<>+12760(SB)/8, $·avx2ChainMaxMaxMulMin(SB)
+DATA avx2Addresses<>+12768(SB)/8, $·avx2ChainMaxMaxAddMul(SB)
+DATA avx2Addresses<>+12776(SB)/8, $·avx2ChainMaxMaxAddMul(SB)
+DATA avx2Addresses<>+12784(SB)/8, $·avx2ChainMaxMaxAddMul(SB)
+DATA avx2Addresses<>+12792(SB)/8, $·avx2ChainMaxMaxAddMul(SB)
+DATA avx2Addresses<>+12800(SB)/8, $·avx2ChainMaxMaxAddAdd(SB)
+DATA avx2Addresses<>+12808(SB)/8, $·avx2ChainMaxMaxAddAdd(SB)
+DATA avx2Addresses<>+12816(SB)/8, $·avx2ChainMaxMaxAddAdd(SB)
+DATA avx2Addresses<>+12824(SB)/8, $·avx2ChainMaxMaxAddAdd(SB)
+DATA avx2Addresses<>+12832(SB)/8, $·avx2ChainMaxMaxAddMax(SB)
+DATA avx2Addresses<>+12840(SB)/8, $·avx2ChainMaxMaxAddMax(SB)
+DATA avx2Addresses<>+12848(SB)/8, $·avx2ChainMaxMaxAddMax(SB)
+DATA avx2Addresses<>+12856(SB)/8, $·avx2ChainMaxMaxAddMax(SB)
+DATA avx2Addresses<>+12864(SB)/8, $·avx2ChainMaxMaxAddMin(SB)
+DATA avx2Addresses<>+12872(SB)/8, $·avx2ChainMaxMaxAddMin(SB)
+DATA avx2Addresses<>+12880(SB)/8, $·avx2ChainMaxMaxAddMin(SB)
+DATA avx2Addresses<>+12888(SB)/8, $·avx2ChainMaxMaxAddMin(SB)
+DATA avx2Addresses<>+12896(SB)/8, $·avx2ChainMaxMaxMaxMul(SB)
+DATA avx2Addresses<>+12904(SB)/8, $·avx2ChainMaxMaxMaxMul(SB)
+DATA avx2Addresses<>+12912(SB)/8, $·avx2ChainMaxMaxMaxMul(SB)
+DATA avx2Addresses<>+12920(SB)/8, $·avx2ChainMaxMaxMaxMul(SB)
+DATA avx2Addresses<>+12928(SB)/8, $·avx2ChainMaxMaxMaxAdd(SB)
+DATA avx2Addresses<>+12936(SB)/8, $·avx2ChainMaxMaxMaxAdd(SB)
+DATA avx2Addresses<>+12944(SB)/8, $·avx2ChainMaxMaxMaxAdd(SB)
+DATA avx2Addresses<>+12952(SB)/8, $·avx2ChainMaxMaxMaxAdd(SB)
+DATA avx2Addresses<>+12960(SB)/8, $·avx2ChainMaxMaxMaxMax(SB)
+DATA avx2Addresses<>+12968(SB)/8, $·avx2ChainMaxMaxMaxMax(SB)
+DATA avx2Addresses<>+12976(SB)/8, $·avx2ChainMaxMaxMaxMax(SB)
+DATA avx2Addresses<>+12984(SB)/8, $·avx2ChainMaxMaxMaxMax(SB)
+DATA avx2Addresses<>+12992(SB)/8, $·avx2ChainMaxMaxMaxMin(SB)
+DATA avx2Addresses<>+13000(SB)/8, $·avx2ChainMaxMaxMaxMin(SB)
+DATA avx2Addresses<>+13008(SB)/8, $·avx2ChainMaxMaxMaxMin(SB)
+DATA avx2Addresses<>+13016(SB)/8, $·avx2ChainMaxMaxMaxMin(SB)
+DATA avx2Addresses<>+13024(SB)/8, $·avx2ChainMaxMaxMinMul(SB)
+DATA avx2Addresses<>+13032(SB)/8, $·avx2ChainMaxMaxMinMul(SB)
+DATA avx2Addresses<>+13040(SB)/8, $·avx2ChainMaxMaxMinMul(SB)
+DATA avx2Addresses<>+13048(SB)/8, $·avx2ChainMaxMaxMinMul(SB)
+DATA avx2Addresses<>+13056(SB)/8, $·avx2ChainMaxMaxMinAdd(SB)
+DATA avx2Addresses<>+13064(SB)/8, $·avx2ChainMaxMaxMinAdd(SB)
+DATA avx2Addresses<>+13072(SB)/8, $·avx2ChainMaxMaxMinAdd(SB)
+DATA avx2Addresses<>+13080(SB)/8, $·avx2ChainMaxMaxMinAdd(SB)
+DATA avx2Addresses<>+13088(SB)/8, $·avx2ChainMaxMaxMinMax(SB)
+DATA avx2Addresses<>+13096(SB)/8, $·avx2ChainMaxMaxMinMax(SB)
+DATA avx2Addresses<>+13104(SB)/8, $·avx2ChainMaxMaxMinMax(SB)
+DATA avx2Addresses<>+13112(SB)/8, $·avx2ChainMaxMaxMinMax(SB)
+DATA avx2Addresses<>+13120(SB)/8, $·avx2ChainMaxMaxMinMin(SB)
+DATA avx2Addresses<>+13128(SB)/8, $·avx2ChainMaxMaxMinMin(SB)
+DATA avx2Addresses<>+13136(SB)/8, $·avx2ChainMaxMaxMinMin(SB)
+DATA avx2Addresses<>+13144(SB)/8, $·avx2ChainMaxMaxMinMin(SB)
+DATA avx2Addresses<>+13152(SB)/8, $·avx2ChainMaxMinMulMul(SB)
+DATA avx2Addresses<>+13160(SB)/8, $·avx2ChainMaxMinMulMul(SB)
+DATA avx2Addresses<>+13168(SB)/8, $·avx2ChainMaxMinMulMul(SB)
+DATA avx2Addresses<>+13176(SB)/8, $·avx2ChainMaxMinMulMul(SB)
+DATA avx2Addresses<>+13184(SB)/8, $·avx2ChainMaxMinMulAdd(SB)
+DATA avx2Addresses<>+13192(SB)/8, $·avx2ChainMaxMinMulAdd(SB)
+DATA avx2Addresses<>+13200(SB)/8, $·avx2ChainMaxMinMulAdd(SB)
+DATA avx2Addresses<>+13208(SB)/8, $·avx2ChainMaxMinMulAdd(SB)
+DATA avx2Addresses<>+13216(SB)/8, $·avx2ChainMaxMinMulMax(SB)
+DATA avx2Addresses<>+13224(SB)/8, $·avx2ChainMaxMinMulMax(SB)
+DATA avx2Addresses<>+13232(SB)/8, $·avx2ChainMaxMinMulMax(SB)
+DATA avx2Addresses<>+13240(SB)/8, $·avx2ChainMaxMinMulMax(SB)
+DATA avx2Addresses<>+13248(SB)/8, $·avx2ChainMaxMinMulMin(SB)
+DATA avx2Addresses<>+13256(SB)/8, $·avx2ChainMaxMinMulMin(SB)
+DATA avx2Addresses<>+13264(SB)/8, $·avx2ChainMaxMinMulMin(SB)
+DATA avx2Addresses<>+13272(SB)/8, $·avx2ChainMaxMinMulMin(SB)
+DATA avx2Addresses<>+13280(SB)/8, $·avx2ChainMaxMinAddMul(SB)
+DATA avx2Addresses<>+13288(SB)/8, $·avx2ChainMaxMinAddMul(SB)
+DATA avx2Addresses<>+13296(SB)/8, $·avx2ChainMaxMinAddMul(SB)
+DATA avx2Addresses<>+13304(SB)/8, $·avx2ChainMaxMinAddMul(SB)
+DATA avx2Addresses<>+13312(SB)/8, $·avx2ChainMaxMinAddAdd(SB)
+DATA avx2Addresses<>+13320(SB)/8, $·avx2ChainMaxMinAddAdd(SB)
+DATA avx2Addresses<>+13328(SB)/8, $·avx2ChainMaxMinAddAdd(SB)
+DATA avx2Addresses<>+13336(SB)/8, $·avx2ChainMaxMinAddAdd(SB)
+DATA avx2Addresses<>+13344(SB)/8, $·avx2ChainMaxMinAddMax(SB)
+DATA avx2Addresses<>+13352(SB)/8, $·avx2ChainMaxMinAddMax(SB)
+DATA avx2Addresses<>+13360(SB)/8, $·avx2ChainMaxMinAddMax(SB)
+DATA avx2Addresses<>+13368(SB)/8, $·avx2ChainMaxMinAddMax(SB)
+DATA avx2Addresses<>+13376(SB)/8, $·avx2ChainMaxMinAddMin(SB)
+DATA avx2Addresses<>+13384(SB)/8, $·avx2ChainMaxMinAddMin(SB)
+DATA avx2Addresses<>+13392(SB)/8, $·avx2ChainMaxMinAddMin(SB)
+DATA avx2Addresses<>+13400(SB)/8, $·avx2ChainMaxMinAddMin(SB)
+DATA avx2Addresses<>+13408(SB)/8, $·avx2ChainMaxMinMaxMul(SB)
+DATA avx2Addresses<>+13416(SB)/8, $·avx2ChainMaxMinMaxMul(SB)
+DATA avx2Addresses<>+13424(SB)/8, $·avx2ChainMaxMinMaxMul(SB)
+DATA avx2Addresses<>+13432(SB)/8, $·avx2ChainMaxMinMaxMul(SB)
+DATA avx2Addresses<>+13440(SB)/8, $·avx2ChainMaxMinMaxAdd(SB)
+DATA avx2Addresses<>+13448(SB)/8, $·avx2ChainMaxMinMaxAdd(SB)
+DATA avx2Addresses<>+13456(SB)/8, $·avx2ChainMaxMinMaxAdd(SB)
+DATA avx2Addresses<>+13464(SB)/8, $·avx2ChainMaxMinMaxAdd(SB)
+DATA avx2Addresses<>+13472(SB)/8, $·avx2ChainMaxMinMaxMax(SB)
+DATA avx2Addresses<>+13480(SB)/8, $·avx2ChainMaxMinMaxMax(SB)
+DATA avx2Addresses<>+13488(SB)/8, $·avx2ChainMaxMinMaxMax(SB)
+DATA avx2Addresses<>+13496(SB)/8, $·avx2ChainMaxMinMaxMax(SB)
+DATA avx2Addresses<>+13504(SB)/8, $·avx2ChainMaxMinMaxMin(SB)
+DATA avx2Addresses<>+13512(SB)/8, $·avx2ChainMaxMinMaxMin(SB)
+DATA avx2Addresses<>+13520(SB)/8, $·avx2ChainMaxMinMaxMin(SB)
+DATA avx2Addresses<>+13528(SB)/8, $·avx2ChainMaxMinMaxMin(SB)
+DATA avx2Addresses<>+13536(SB)/8, $·avx2ChainMaxMinMinMul(SB)
+DATA avx2Addresses<>+13544(SB)/8, $·avx2ChainMaxMinMinMul(SB)
+DATA avx2Addresses<>+13552(SB)/8, $·avx2ChainMaxMinMinMul(SB)
+DATA avx2Addresses<>+13560(SB)/8, $·avx2ChainMaxMinMinMul(SB)
+DATA avx2Addresses<>+13568(SB)/8, $·avx2ChainMaxMinMinAdd(SB)
+DATA avx2Addresses<>+13576(SB)/8, $·avx2ChainMaxMinMinAdd(SB)
+DATA avx2Addresses<>+13584(SB)/8, $·avx2ChainMaxMinMinAdd(SB)
+DATA avx2Addresses<>+13592(SB)/8, $·avx2ChainMaxMinMinAdd(SB)
+DATA avx2Addresses<>+13600(SB)/8, $·avx2ChainMaxMinMinMax(SB)
+DATA avx2Addresses<>+13608(SB)/8, $·avx2ChainMaxMinMinMax(SB)
+DATA avx2Addresses<>+13616(SB)/8, $·avx2ChainMaxMinMinMax(SB)
+DATA avx2Addresses<>+13624(SB)/8, $·avx2ChainMaxMinMinMax(SB)
+DATA avx2Addresses<>+13632(SB)/8, $·avx2ChainMaxMinMinMin(SB)
+DATA avx2Addresses<>+13640(SB)/8, $·avx2ChainMaxMinMinMin(SB)
+DATA avx2Addresses<>+13648(SB)/8, $·avx2ChainMaxMinMinMin(SB)
+DATA avx2Addresses<>+13656(SB)/8, $·avx2ChainMaxMinMinMin(SB)
+DATA avx2Addresses<>+13664(SB)/8, $·avx2ChainMinMulMulMul(SB)
+DATA avx2Addresses<>+13672(SB)/8, $·avx2ChainMinMulMulMul(SB)
+DATA avx2Addresses<>+13680(SB)/8, $·avx2ChainMinMulMulMul(SB)
+DATA avx2Addresses<>+13688(SB)/8, $·avx2ChainMinMulMulMul(SB)
+DATA avx2Addresses<>+13696(SB)/8, $·avx2ChainMinMulMulAdd(SB)
+DATA avx2Addresses<>+13704(SB)/8, $·avx2ChainMinMulMulAdd(SB)
+DATA avx2Addresses<>+13712(SB)/8, $·avx2ChainMinMulMulAdd(SB)
+DATA avx2Addresses<>+13720(SB)/8, $·avx2ChainMinMulMulAdd(SB)
+DATA avx2Addresses<>+13728(SB)/8, $·avx2ChainMinMulMulMax(SB)
+DATA avx2Addresses<>+13736(SB)/8, $·avx2ChainMinMulMulMax(SB)
+DATA avx2Addresses<>+13744(SB)/8, $·avx2ChainMinMulMulMax(SB)
+DATA avx2Addresses<>+13752(SB)/8, $·avx2ChainMinMulMulMax(SB)
+DATA avx2Addresses<>+13760(SB)/8, $·avx2ChainMinMulMulMin(SB)
+DATA avx2Addresses<>+13768(SB)/8, $·avx2ChainMinMulMulMin(SB)
+DATA avx2Addresses<>+13776(SB)/8, $·avx2ChainMinMulMulMin(SB)
+DATA avx2Addresses<>+13784(SB)/8, $·avx2ChainMinMulMulMin(SB)
+DATA avx2Addresses<>+13792(SB)/8, $·avx2ChainMinMulAddMul(SB)
+DATA avx2Addresses<>+13800(SB)/8, $·avx2ChainMinMulAddMul(SB)
+DATA avx2Addresses<>+13808(SB)/8, $·avx2ChainMinMulAddMul(SB)
+DATA avx2Addresses<>+13816(SB)/8, $·avx2ChainMinMulAddMul(SB)
+DATA avx2Addresses<>+13824(SB)/8, $·avx2ChainMinMulAddAdd(SB)
+DATA avx2Addresses<>+13832(SB)/8, $·avx2ChainMinMulAddAdd(SB)
+DATA avx2Addresses<>+13840(SB)/8, $·avx2ChainMinMulAddAdd(SB)
+DATA avx2Addresses<>+13848(SB)/8, $·avx2ChainMinMulAddAdd(SB)
+DATA avx2Addresses<>+13856(SB)/8, $·avx2ChainMinMulAddMax(SB)
+DATA avx2Addresses<>+13864(SB)/8, $·avx2ChainMinMulAddMax(SB)
+DATA avx2Addresses<>+13872(SB)/8, $·avx2ChainMinMulAddMax(SB)
+DATA avx2Addresses<>+13880(SB)/8, $·avx2ChainMinMulAddMax(SB)
+DATA avx2Addresses<>+13888(SB)/8, $·avx2ChainMinMulAddMin(SB)
+DATA avx2Addresses<>+13896(SB)/8, $·avx2ChainMinMulAddMin(SB)
+DATA avx2Addresses<>+13904(SB)/8, $·avx2ChainMinMulAddMin(SB)
+DATA avx2Addresses<>+13912(SB)/8, $·avx2ChainMinMulAddMin(SB)
+DATA avx2Addresses<>+13920(SB)/8, $·avx2ChainMinMulMaxMul(SB)
+DATA avx2Addresses<>+13928(SB)/8, $·avx2ChainMinMulMaxMul(SB)
+DATA avx2Addresses<>+13936(SB)/8, $·avx2ChainMinMulMaxMul(SB)
+DATA avx2Addresses<>+13944(SB)/8, $·avx2ChainMinMulMaxMul(SB)
+DATA avx2Addresses<>+13952(SB)/8, $·avx2ChainMinMulMaxAdd(SB)
+DATA avx2Addresses<>+13960(SB)/8, $·avx2ChainMinMulMaxAdd(SB)
+DATA avx2Addresses<>+13968(SB)/8, $·avx2ChainMinMulMaxAdd(SB)
+DATA avx2Addresses<>+13976(SB)/8, $·avx2ChainMinMulMaxAdd(SB)
+DATA avx2Addresses<>+13984(SB)/8, $·avx2ChainMinMulMaxMax(SB)
+DATA avx2Addresses<>+13992(SB)/8, $·avx2ChainMinMulMaxMax(SB)
+DATA avx2Addresses<>+14000(SB)/8, $·avx2ChainMinMulMaxMax(SB)
+DATA avx2Addresses<>+14008(SB)/8, $·avx2ChainMinMulMaxMax(SB)
+DATA avx2Addresses<>+14016(SB)/8, $·avx2ChainMinMulMaxMin(SB)
+DATA avx2Addresses<>+14024(SB)/8, $·avx2ChainMinMulMaxMin(SB)
+DATA avx2Addresses<>+14032(SB)/8, $·avx2ChainMinMulMaxMin(SB)
+DATA avx2Addresses<>+14040(SB)/8, $·avx2ChainMinMulMaxMin(SB)
+DATA avx2Addresses<>+14048(SB)/8, $·avx2ChainMinMulMinMul(SB)
+DATA avx2Addresses<>+14056(SB)/8, $·avx2ChainMinMulMinMul(SB)
+DATA avx2Addresses<>+14064(SB)/8, $·avx2ChainMinMulMinMul(SB)
+DATA avx2Addresses<>+14072(SB)/8, $·avx2ChainMinMulMinMul(SB)
+DATA avx2Addresses<>+14080(SB)/8, $·avx2ChainMinMulMinAdd(SB)
+DATA avx2Addresses<>+14088(SB)/8, $·avx2ChainMinMulMinAdd(SB)
+DATA avx2Addresses<>+14096(SB)/8, $·avx2ChainMinMulMinAdd(SB)
+DATA avx2Addresses<>+14104(SB)/8, $·avx2ChainMinMulMinAdd(SB)
+DATA avx2Addresses<>+14112(SB)/8, $·avx2ChainMinMulMinMax(SB)
+DATA avx2Addresses<>+14120(SB)/8, $·avx2ChainMinMulMinMax(SB)
+DATA avx2Addresses<>+14128(SB)/8, $·avx2ChainMinMulMinMax(SB)
+DATA avx2Addresses<>+14136(SB)/8, $·avx2ChainMinMulMinMax(SB)
+DATA avx2Addresses<>+14144(SB)/8, $·avx2ChainMinMulMinMin(SB)
+DATA avx2Addresses<>+14152(SB)/8, $·avx2ChainMinMulMinMin(SB)
+DATA avx2Addresses<>+14160(SB)/8, $·avx2ChainMinMulMinMin(SB)
+DATA avx2Addresses<>+14168(SB)/8, $·avx2ChainMinMulMinMin(SB)
+DATA avx2Addresses<>+14176(SB)/8, $·avx2ChainMinAddMulMul(SB)
+DATA avx2Addresses<>+14184(SB)/8, $·avx2ChainMinAddMulMul(SB)
+DATA avx2Addresses<>+14192(SB)/8, $·avx2ChainMinAddMulMul(SB)
+DATA avx2Addresses<>+14200(SB)/8, $·avx2ChainMinAddMulMul(SB)
+DATA avx2Addresses<>+14208(SB)/8, $·avx2ChainMinAddMulAdd(SB)
+DATA avx2Addresses<>+14216(SB)/8, $·avx2ChainMinAddMulAdd(SB)
+DATA avx2Addresses<>+14224(SB)/8, $·avx2ChainMinAddMulAdd(SB)
+DATA avx2Addresses<>+14232(SB)/8, $·avx2ChainMinAddMulAdd(SB)
+DATA avx2Addresses<>+14240(SB)/8, $·avx2ChainMinAddMulMax(SB)
+DATA avx2Addresses<>+14248(SB)/8, $·avx2ChainMinAddMulMax(SB)
+DATA avx2Addresses<>+14256(SB)/8, $·avx2ChainMinAddMulMax(SB)
+DATA avx2Addresses<>+14264(SB)/8, $·avx2ChainMinAddMulMax(SB)
+DATA avx2Addresses<>+14272(SB)/8, $·avx2ChainMinAddMulMin(SB)
+DATA avx2Addresses<>+14280(SB)/8, $·avx2ChainMinAddMulMin(SB)
+DATA avx2Addresses<>+14288(SB)/8, $·avx2ChainMinAddMulMin(SB)
+DATA avx2Addresses<>+14296(SB)/8, $·avx2ChainMinAddMulMin(SB)
+DATA avx2Addresses<>+14304(SB)/8, $·avx2ChainMinAddAddMul(SB)
+DATA avx2Addresses<>+14312(SB)/8, $·avx2ChainMinAddAddMul(SB)
+DATA avx2Addresses<>+14320(SB)/8, $·avx2ChainMinAddAddMul(SB)
+DATA avx2Addresses<>+14328(SB)/8, $·avx2ChainMinAddAddMul(SB)
+DATA avx2Addresses<>+14336(SB)/8, $·avx2ChainMinAddAddAdd(SB)
+DATA avx2Addresses<>+14344(SB)/8, $·avx2ChainMinAddAddAdd(SB)
+DATA avx2Addresses<>+14352(SB)/8, $·avx2ChainMinAddAddAdd(SB)
+DATA avx2Addresses<>+14360(SB)/8, $·avx2ChainMinAddAddAdd(SB)
+DATA avx2Addresses<>+14368(SB)/8, $·avx2ChainMinAddAddMax(SB)
+DATA avx2Addresses<>+14376(SB)/8, $·avx2ChainMinAddAddMax(SB)
+DATA avx2Addresses<>+14384(SB)/8, $·avx2ChainMinAddAddMax(SB)
+DATA avx2Addresses<>+14392(SB)/8, $·avx2ChainMinAddAddMax(SB)
+DATA avx2Addresses<>+14400(SB)/8, $·avx2ChainMinAddAddMin(SB)
+DATA avx2Addresses<>+14408(SB)/8, $·avx2ChainMinAddAddMin(SB)
+DATA avx2Addresses<>+14416(SB)/8, $·avx2ChainMinAddAddMin(SB)
+DATA avx2Addresses<>+14424(SB)/8, $·avx2ChainMinAddAddMin(SB)
+DATA avx2Addresses<>+14432(SB)/8, $·avx2ChainMinAddMaxMul(SB)
+DATA avx2Addresses<>+14440(SB)/8, $·avx2ChainMinAddMaxMul(SB)
+DATA avx2Addresses<>+14448(SB)/8, $·avx2ChainMinAddMaxMul(SB)
+DATA avx2Addresses<>+14456(SB)/8, $·avx2ChainMinAddMaxMul(SB)
+DATA avx2Addresses<>+14464(SB)/8, $·avx2ChainMinAddMaxAdd(SB)
+DATA avx2Addresses<>+14472(SB)/8, $·avx2ChainMinAddMaxAdd(SB)
+DATA avx2Addresses<>+14480(SB)/8, $·avx2ChainMinAddMaxAdd(SB)
+DATA avx2Addresses<>+14488(SB)/8, $·avx2ChainMinAddMaxAdd(SB)
+DATA avx2Addresses<>+14496(SB)/8, $·avx2ChainMinAddMaxMax(SB)
+DATA avx2Addresses<>+14504(SB)/8, $·avx2ChainMinAddMaxMax(SB)
+DATA avx2Addresses<>+14512(SB)/8, $·avx2ChainMinAddMaxMax(SB)
+DATA avx2Addresses<>+14520(SB)/8, $·avx2ChainMinAddMaxMax(SB)
+DATA avx2Addresses<>+14528(SB)/8, $·avx2ChainMinAddMaxMin(SB)
+DATA avx2Addresses<>+14536(SB)/8, $·avx2ChainMinAddMaxMin(SB)
+DATA avx2Addresses<>+14544(SB)/8, $·avx2ChainMinAddMaxMin(SB)
+DATA avx2Addresses<>+14552(SB)/8, $·avx2ChainMinAddMaxMin(SB)
+DATA avx2Addresses<>+14560(SB)/8, $·avx2ChainMinAddMinMul(SB)
+DATA avx2Addresses<>+14568(SB)/8, $·avx2ChainMinAddMinMul(SB)
+DATA avx2Addresses<>+14576(SB)/8, $·avx2ChainMinAddMinMul(SB)
+DATA avx2Addresses<>+14584(SB)/8, $·avx2ChainMinAddMinMul(SB)
+DATA avx2Addresses<>+14592(SB)/8, $·avx2ChainMinAddMinAdd(SB)
+DATA avx2Addresses<>+14600(SB)/8, $·avx2ChainMinAddMinAdd(SB)
+DATA avx2Addresses<>+14608(SB)/8, $·avx2ChainMinAddMinAdd(SB)
+DATA avx2Addresses<>+14616(SB)/8, $·avx2ChainMinAddMinAdd(SB)
+DATA avx2Addresses<>+14624(SB)/8, $·avx2ChainMinAddMinMax(SB)
+DATA avx2Addresses<>+14632(SB)/8, $·avx2ChainMinAddMinMax(SB)
+DATA avx2Addresses<>+14640(SB)/8, $·avx2ChainMinAddMinMax(SB)
+DATA avx2Addresses<>+14648(SB)/8, $·avx2ChainMinAddMinMax(SB)
+DATA avx2Addresses<>+14656(SB)/8, $·avx2ChainMinAddMinMin(SB)
+DATA avx2Addresses<>+14664(SB)/8, $·avx2ChainMinAddMinMin(SB)
+DATA avx2Addresses<>+14672(SB)/8, $·avx2ChainMinAddMinMin(SB)
+DATA avx2Addresses<>+14680(SB)/8, $·avx2ChainMinAddMinMin(SB)
+DATA avx2Addresses<>+14688(SB)/8, $·avx2ChainMinMaxMulMul(SB)
+DATA avx2Addresses<>+14696(SB)/8, $·avx2ChainMinMaxMulMul(SB)
+DATA avx2Addresses<>+14704(SB)/8, $·avx2ChainMinMaxMulMul(SB)
+DATA avx2Addresses<>+14712(SB)/8, $·avx2ChainMinMaxMulMul(SB)
+DATA avx2Addresses<>+14720(SB)/8, $·avx2ChainMinMaxMulAdd(SB)
+DATA avx2Addresses<>+14728(SB)/8, $·avx2ChainMinMaxMulAdd(SB)
+DATA avx2Addresses<>+14736(SB)/8, $·avx2ChainMinMaxMulAdd(SB)
+DATA avx2Addresses<>+14744(SB)/8, $·avx2ChainMinMaxMulAdd(SB)
+DATA avx2Addresses<>+14752(SB)/8, $·avx2ChainMinMaxMulMax(SB)
+DATA avx2Addresses<>+14760(SB)/8, $·avx2ChainMinMaxMulMax(SB)
+DATA avx2Addresses<>+14768(SB)/8, $·avx2ChainMinMaxMulMax(SB)
+DATA avx2Addresses<>+14776(SB)/8, $·avx2ChainMinMaxMulMax(SB)
+DATA avx2Addresses<>+14784(SB)/8, $·avx2ChainMinMaxMulMin(SB)
+DATA avx2Addresses<>+14792(SB)/8, $·avx2ChainMinMaxMulMin(SB)
+DATA avx2Addresses<>+14800(SB)/8, $·avx2ChainMinMaxMulMin(SB)
+DATA avx2Addresses<>+14808(SB)/8, $·avx2ChainMinMaxMulMin(SB)
+DATA avx2Addresses<>+14816(SB)/8, $·avx2ChainMinMaxAddMul(SB)
+DATA avx2Addresses<>+14824(SB)/8, $·avx2ChainMinMaxAddMul(SB)
+DATA avx2Addresses<>+14832(SB)/8, $·avx2ChainMinMaxAddMul(SB)
+DATA avx2Addresses<>+14840(SB)/8, $·avx2ChainMinMaxAddMul(SB)
+DATA avx2Addresses<>+14848(SB)/8, $·avx2ChainMinMaxAddAdd(SB)
+DATA avx2Addresses<>+14856(SB)/8, $·avx2ChainMinMaxAddAdd(SB)
+DATA avx2Addresses<>+14864(SB)/8, $·avx2ChainMinMaxAddAdd(SB)
+DATA avx2Addresses<>+14872(SB)/8, $·avx2ChainMinMaxAddAdd(SB)
+DATA avx2Addresses<>+14880(SB)/8, $·avx2ChainMinMaxAddMax(SB)
+DATA avx2Addresses<>+14888(SB)/8, $·avx2ChainMinMaxAddMax(SB)
+DATA avx2Addresses<>+14896(SB)/8, $·avx2ChainMinMaxAddMax(SB)
+DATA avx2Addresses<>+14904(SB)/8, $·avx2ChainMinMaxAddMax(SB)
+DATA avx2Addresses<>+14912(SB)/8, $·avx2ChainMinMaxAddMin(SB)
+DATA avx2Addresses<>+14920(SB)/8, $·avx2ChainMinMaxAddMin(SB)
+DATA avx2Addresses<>+14928(SB)/8, $·avx2ChainMinMaxAddMin(SB)
+DATA avx2Addresses<>+14936(SB)/8, $·avx2ChainMinMaxAddMin(SB)
+DATA avx2Addresses<>+14944(SB)/8, $·avx2ChainMinMaxMaxMul(SB)
+DATA avx2Addresses<>+14952(SB)/8, $·avx2ChainMinMaxMaxMul(SB)
+DATA avx2Addresses<>+14960(SB)/8, $·avx2ChainMinMaxMaxMul(SB)
+DATA avx2Addresses<>+14968(SB)/8, $·avx2ChainMinMaxMaxMul(SB)
+DATA avx2Addresses<>+14976(SB)/8, $·avx2ChainMinMaxMaxAdd(SB)
+DATA avx2Addresses<>+14984(SB)/8, $·avx2ChainMinMaxMaxAdd(SB)
+DATA avx2Addresses<>+14992(SB)/8, $·avx2ChainMinMaxMaxAdd(SB)
+DATA avx2Addresses<>+15000(SB)/8, $·avx2ChainMinMaxMaxAdd(SB)
+DATA avx2Addresses<>+15008(SB)/8, $·avx2ChainMinMaxMaxMax(SB)
+DATA avx2Addresses<>+15016(SB)/8, $·avx2ChainMinMaxMaxMax(SB)
+DATA avx2Addresses<>+15024(SB)/8, $·avx2ChainMinMaxMaxMax(SB)
+DATA avx2Addresses<>+15032(SB)/8, $·avx2ChainMinMaxMaxMax(SB)
+DATA avx2Addresses<>+15040(SB)/8, $·avx2ChainMinMaxMaxMin(SB)
+DATA avx2Addresses<>+15048(SB)/8, $·avx2ChainMinMaxMaxMin(SB)
+DATA avx2Addresses<>+15056(SB)/8, $·avx2ChainMinMaxMaxMin(SB)
+DATA avx2Addresses<>+15064(SB)/8, $·avx2ChainMinMaxMaxMin(SB)
+DATA avx2Addresses<>+15072(SB)/8, $·avx2ChainMinMaxMinMul(SB)
+DATA avx2Addresses<>+15080(SB)/8, $·avx2ChainMinMaxMinMul(SB)
+DATA avx2Addresses<>+15088(SB)/8, $·avx2ChainMinMaxMinMul(SB)
+DATA avx2Addresses<>+15096(SB)/8, $·avx2ChainMinMaxMinMul(SB)
+DATA avx2Addresses<>+15104(SB)/8, $·avx2ChainMinMaxMinAdd(SB)
+DATA avx2Addresses<>+15112(SB)/8, $·avx2ChainMinMaxMinAdd(SB)
+DATA avx2Addresses<>+15120(SB)/8, $·avx2ChainMinMaxMinAdd(SB)
+DATA avx2Addresses<>+15128(SB)/8, $·avx2ChainMinMaxMinAdd(SB)
+DATA avx2Addresses<>+15136(SB)/8, $·avx2ChainMinMaxMinMax(SB)
+DATA avx2Addresses<>+15144(SB)/8, $·avx2ChainMinMaxMinMax(SB)
+DATA avx2Addresses<>+15152(SB)/8, $·avx2ChainMinMaxMinMax(SB)
+DATA avx2Addresses<>+15160(SB)/8, $·avx2ChainMinMaxMinMax(SB)
+DATA avx2Addresses<>+15168(SB)/8, $·avx2ChainMinMaxMinMin(SB)
+DATA avx2Addresses<>+15176(SB)/8, $·avx2ChainMinMaxMinMin(SB)
+DATA avx2Addresses<>+15184(SB)/8, $·avx2ChainMinMaxMinMin(SB)
+DATA avx2Addresses<>+15192(SB)/8, $·avx2ChainMinMaxMinMin(SB)
+DATA avx2Addresses<>+15200(SB)/8, $·avx2ChainMinMinMulMul(SB)
+DATA avx2Addresses<>+15208(SB)/8, $·avx2ChainMinMinMulMul(SB)
+DATA avx2Addresses<>+15216(SB)/8, $·avx2ChainMinMinMulMul(SB)
+DATA avx2Addresses<>+15224(SB)/8, $·avx2ChainMinMinMulMul(SB)
+DATA avx2Addresses<>+15232(SB)/8, $·avx2ChainMinMinMulAdd(SB)
+DATA avx2Addresses<>+15240(SB)/8, $·avx2ChainMinMinMulAdd(SB)
+DATA avx2Addresses<>+15248(SB)/8, $·avx2ChainMinMinMulAdd(SB)
+DATA avx2Addresses<>+15256(SB)/8, $·avx2ChainMinMinMulAdd(SB)
+DATA avx2Addresses<>+15264(SB)/8, $·avx2ChainMinMinMulMax(SB)
+DATA avx2Addresses<>+15272(SB)/8, $·avx2ChainMinMinMulMax(SB)
+DATA avx2Addresses<>+15280(SB)/8, $·avx2ChainMinMinMulMax(SB)
+DATA avx2Addresses<>+15288(SB)/8, $·avx2ChainMinMinMulMax(SB)
+DATA avx2Addresses<>+15296(SB)/8, $·avx2ChainMinMinMulMin(SB)
+DATA avx2Addresses<>+15304(SB)/8, $·avx2ChainMinMinMulMin(SB)
+DATA avx2Addresses<>+15312(SB)/8, $·avx2ChainMinMinMulMin(SB)
+DATA avx2Addresses<>+15320(SB)/8, $·avx2ChainMinMinMulMin(SB)
+DATA avx2Addresses<>+15328(SB)/8, $·avx2ChainMinMinAddMul(SB)
+DATA avx2Addresses<>+15336(SB)/8, $·avx2ChainMinMinAddMul(SB)
+DATA avx2Addresses<>+15344(SB)/8, $·avx2ChainMinMinAddMul(SB)
+DATA avx2Addresses<>+15352(SB)/8, $·avx2ChainMinMinAddMul(SB)
+DATA avx2Addresses<>+15360(SB)/8, $·avx2ChainMinMinAddAdd(SB)
+DATA avx2Addresses<>+15368(SB)/8, $·avx2ChainMinMinAddAdd(SB)
+DATA avx2Addresses<>+15376(SB)/8, $·avx2ChainMinMinAddAdd(SB)
+DATA avx2Addresses<>+15384(SB)/8, $·avx2ChainMinMinAddAdd(SB)
+DATA avx2Addresses<>+15392(SB)/8, $·avx2ChainMinMinAddMax(SB)
+DATA avx2Addresses<>+15400(SB)/8, $·avx2ChainMinMinAddMax(SB)
+DATA avx2Addresses<>+15408(SB)/8, $·avx2ChainMinMinAddMax(SB)
+DATA avx2Addresses<>+15416(SB)/8, $·avx2ChainMinMinAddMax(SB)
+DATA avx2Addresses<>+15424(SB)/8, $·avx2ChainMinMinAddMin(SB)
+DATA avx2Addresses<>+15432(SB)/8, $·avx2ChainMinMinAddMin(SB)
+DATA avx2Addresses<>+15440(SB)/8, $·avx2ChainMinMinAddMin(SB)
+DATA avx2Addresses<>+15448(SB)/8, $·avx2ChainMinMinAddMin(SB)
+DATA avx2Addresses<>+15456(SB)/8, $·avx2ChainMinMinMaxMul(SB)
+DATA avx2Addresses<>+15464(SB)/8, $·avx2ChainMinMinMaxMul(SB)
+DATA avx2Addresses<>+15472(SB)/8, $·avx2ChainMinMinMaxMul(SB)
+DATA avx2Addresses<>+15480(SB)/8, $·avx2ChainMinMinMaxMul(SB)
+DATA avx2Addresses<>+15488(SB)/8, $·avx2ChainMinMinMaxAdd(SB)
+DATA avx2Addresses<>+15496(SB)/8, $·avx2ChainMinMinMaxAdd(SB)
+DATA avx2Addresses<>+15504(SB)/8, $·avx2ChainMinMinMaxAdd(SB)
+DATA avx2Addresses<>+15512(SB)/8, $·avx2ChainMinMinMaxAdd(SB)
+DATA avx2Addresses<>+15520(SB)/8, $·avx2ChainMinMinMaxMax(SB)
+DATA avx2Addresses<>+15528(SB)/8, $·avx2ChainMinMinMaxMax(SB)
+DATA avx2Addresses<>+15536(SB)/8, $·avx2ChainMinMinMaxMax(SB)
+DATA avx2Addresses<>+15544(SB)/8, $·avx2ChainMinMinMaxMax(SB)
+DATA avx2Addresses<>+15552(SB)/8, $·avx2ChainMinMinMaxMin(SB)
+DATA avx2Addresses<>+15560(SB)/8, $·avx2ChainMinMinMaxMin(SB)
+DATA avx2Addresses<>+15568(SB)/8, $·avx2ChainMinMinMaxMin(SB)
+DATA avx2Addresses<>+15576(SB)/8, $·avx2ChainMinMinMaxMin(SB)
+DATA avx2Addresses<>+15584(SB)/8, $·avx2ChainMinMinMinMul(SB)
+DATA avx2Addresses<>+15592(SB)/8, $·avx2ChainMinMinMinMul(SB)
+DATA avx2Addresses<>+15600(SB)/8, $·avx2ChainMinMinMinMul(SB)
+DATA avx2Addresses<>+15608(SB)/8, $·avx2ChainMinMinMinMul(SB)
+DATA avx2Addresses<>+15616(SB)/8, $·avx2ChainMinMinMinAdd(SB)
+DATA avx2Addresses<>+15624(SB)/8, $·avx2ChainMinMinMinAdd(SB)
+DATA avx2Addresses<>+15632(SB)/8, $·avx2ChainMinMinMinAdd(SB)
+DATA avx2Addresses<>+15640(SB)/8, $·avx2ChainMinMinMinAdd(SB)
+DATA avx2Addresses<>+15648(SB)/8, $·avx2ChainMinMinMinMax(SB)
+DATA avx2Addresses<>+15656(SB)/8, $·avx2ChainMinMinMinMax(SB)
+DATA avx2Addresses<>+15664(SB)/8, $·avx2ChainMinMinMinMax(SB)
+DATA avx2Addresses<>+15672(SB)/8, $·avx2ChainMinMinMinMax(SB)
+DATA avx2Addresses<>+15680(SB)/8, $·avx2ChainMinMinMinMin(SB)
+DATA avx2Addresses<>+15688(SB)/8, $·avx2ChainMinMinMinMin(SB)
+DATA avx2Addresses<>+15696(SB)/8, $·avx2ChainMinMinMinMin(SB)
+DATA avx2Addresses<>+15704(SB)/8, $·avx2ChainMinMinMinMin(SB)
+GLOBL avx2Addresses<>(SB), RODATA|NOPTR, $15712
 
 // func avx2Table() *uintptr
 TEXT ·avx2Table(SB), NOSPLIT, $0-8

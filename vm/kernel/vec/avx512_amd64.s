@@ -43,11 +43,13 @@ TEXT ·avx512End(SB), NOSPLIT|NOFRAME, $0
 walk:
 	MOVQ 8(AX), DX
 	ADDQ DX, (AX)
-	ADDQ $0x10, AX
-	DECQ CX
-	JNE  walk
+	MOVQ 24(AX), DX
+	ADDQ DX, 16(AX)
+	ADDQ $0x20, AX
+	SUBQ $0x02, CX
+	JHI  walk
+	MOVQ (R12), AX
 	MOVQ R12, R8
-	MOVQ (R8), AX
 	JMP  AX
 
 done:
@@ -2160,48 +2162,6 @@ TEXT ·avx512AddAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512AddAddOne()
-// Requires: AVX512F
-TEXT ·avx512AddAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VADDPS       Z30, Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VADDPS       Z30, Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VADDPS       Z30, Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512AddAddOne1()
-// Requires: AVX512F
-TEXT ·avx512AddAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VADDPS       Z30, Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VADDPS       Z30, Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VADDPS       Z30, Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512AddSub()
 // Requires: AVX512F
 TEXT ·avx512AddSub(SB), NOSPLIT|NOFRAME, $0
@@ -2239,48 +2199,6 @@ TEXT ·avx512AddSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512AddSubOne()
-// Requires: AVX512F
-TEXT ·avx512AddSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VSUBPS       Z30, Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VSUBPS       Z30, Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VSUBPS       Z30, Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512AddSubOne1()
-// Requires: AVX512F
-TEXT ·avx512AddSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VSUBPS       Z30, Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VSUBPS       Z30, Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VSUBPS       Z30, Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512AddSubFrom()
 // Requires: AVX512F
@@ -2328,48 +2246,6 @@ TEXT ·avx512AddSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512AddSubFromOne()
-// Requires: AVX512F
-TEXT ·avx512AddSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VSUBPS       Z0, Z30, Z0
-	VADDPS       Z31, Z1, Z1
-	VSUBPS       Z1, Z30, Z1
-	VADDPS       Z31, Z2, Z2
-	VSUBPS       Z2, Z30, Z2
-	VADDPS       Z31, Z3, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512AddSubFromOne1()
-// Requires: AVX512F
-TEXT ·avx512AddSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VSUBPS       Z0, Z30, Z0
-	VADDPS       Z31, Z1, Z1
-	VSUBPS       Z1, Z30, Z1
-	VADDPS       Z31, Z2, Z2
-	VSUBPS       Z2, Z30, Z2
-	VADDPS       Z31, Z3, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512AddMul()
 // Requires: AVX512F
 TEXT ·avx512AddMul(SB), NOSPLIT|NOFRAME, $0
@@ -2407,48 +2283,6 @@ TEXT ·avx512AddMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512AddMulOne()
-// Requires: AVX512F
-TEXT ·avx512AddMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VMULPS       Z30, Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VMULPS       Z30, Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VMULPS       Z30, Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512AddMulOne1()
-// Requires: AVX512F
-TEXT ·avx512AddMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VADDPS       Z31, Z0, Z0
-	VMULPS       Z30, Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VMULPS       Z30, Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VMULPS       Z30, Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512AddRelu()
 // Requires: AVX512F
@@ -2492,50 +2326,6 @@ TEXT ·avx512AddRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512AddReluOne()
-// Requires: AVX512F
-TEXT ·avx512AddReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VADDPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VADDPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VADDPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VADDPS       Z31, Z3, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512AddReluOne1()
-// Requires: AVX512F
-TEXT ·avx512AddReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VADDPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VADDPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VADDPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VADDPS       Z31, Z3, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512ReluAdd()
 // Requires: AVX512F
 TEXT ·avx512ReluAdd(SB), NOSPLIT|NOFRAME, $0
@@ -2578,50 +2368,6 @@ TEXT ·avx512ReluAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512ReluAddOne()
-// Requires: AVX512F
-TEXT ·avx512ReluAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VADDPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VADDPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VADDPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VADDPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512ReluAddOne1()
-// Requires: AVX512F
-TEXT ·avx512ReluAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VADDPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VADDPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VADDPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VADDPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512AddNeg()
 // Requires: AVX512F
 TEXT ·avx512AddNeg(SB), NOSPLIT|NOFRAME, $0
@@ -2656,42 +2402,6 @@ TEXT ·avx512AddNeg1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512AddNegOne()
-// Requires: AVX512F
-TEXT ·avx512AddNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VADDPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512AddNegOne1()
-// Requires: AVX512F
-TEXT ·avx512AddNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VADDPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VADDPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VADDPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VADDPS       Z31, Z3, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512NegAdd()
 // Requires: AVX512F
 TEXT ·avx512NegAdd(SB), NOSPLIT|NOFRAME, $0
@@ -2725,42 +2435,6 @@ TEXT ·avx512NegAdd1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512NegAddOne()
-// Requires: AVX512F
-TEXT ·avx512NegAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VADDPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VADDPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VADDPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	VADDPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512NegAddOne1()
-// Requires: AVX512F
-TEXT ·avx512NegAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VADDPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VADDPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VADDPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	VADDPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512SubAdd()
 // Requires: AVX512F
@@ -2800,48 +2474,6 @@ TEXT ·avx512SubAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubAddOne()
-// Requires: AVX512F
-TEXT ·avx512SubAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VADDPS       Z30, Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VADDPS       Z30, Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VADDPS       Z30, Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubAddOne1()
-// Requires: AVX512F
-TEXT ·avx512SubAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VADDPS       Z30, Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VADDPS       Z30, Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VADDPS       Z30, Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512SubSub()
 // Requires: AVX512F
 TEXT ·avx512SubSub(SB), NOSPLIT|NOFRAME, $0
@@ -2879,48 +2511,6 @@ TEXT ·avx512SubSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512SubSubOne()
-// Requires: AVX512F
-TEXT ·avx512SubSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VSUBPS       Z30, Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VSUBPS       Z30, Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VSUBPS       Z30, Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubSubOne1()
-// Requires: AVX512F
-TEXT ·avx512SubSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VSUBPS       Z30, Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VSUBPS       Z30, Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VSUBPS       Z30, Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512SubSubFrom()
 // Requires: AVX512F
@@ -2968,48 +2558,6 @@ TEXT ·avx512SubSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubSubFromOne()
-// Requires: AVX512F
-TEXT ·avx512SubSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VSUBPS       Z0, Z30, Z0
-	VSUBPS       Z31, Z1, Z1
-	VSUBPS       Z1, Z30, Z1
-	VSUBPS       Z31, Z2, Z2
-	VSUBPS       Z2, Z30, Z2
-	VSUBPS       Z31, Z3, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubSubFromOne1()
-// Requires: AVX512F
-TEXT ·avx512SubSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VSUBPS       Z0, Z30, Z0
-	VSUBPS       Z31, Z1, Z1
-	VSUBPS       Z1, Z30, Z1
-	VSUBPS       Z31, Z2, Z2
-	VSUBPS       Z2, Z30, Z2
-	VSUBPS       Z31, Z3, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512SubMul()
 // Requires: AVX512F
 TEXT ·avx512SubMul(SB), NOSPLIT|NOFRAME, $0
@@ -3047,48 +2595,6 @@ TEXT ·avx512SubMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512SubMulOne()
-// Requires: AVX512F
-TEXT ·avx512SubMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VMULPS       Z30, Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VMULPS       Z30, Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VMULPS       Z30, Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubMulOne1()
-// Requires: AVX512F
-TEXT ·avx512SubMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z31, Z0, Z0
-	VMULPS       Z30, Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VMULPS       Z30, Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VMULPS       Z30, Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512SubRelu()
 // Requires: AVX512F
@@ -3132,50 +2638,6 @@ TEXT ·avx512SubRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubReluOne()
-// Requires: AVX512F
-TEXT ·avx512SubReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z31, Z3, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubReluOne1()
-// Requires: AVX512F
-TEXT ·avx512SubReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z31, Z3, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512ReluSub()
 // Requires: AVX512F
 TEXT ·avx512ReluSub(SB), NOSPLIT|NOFRAME, $0
@@ -3218,50 +2680,6 @@ TEXT ·avx512ReluSub1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512ReluSubOne()
-// Requires: AVX512F
-TEXT ·avx512ReluSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VSUBPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512ReluSubOne1()
-// Requires: AVX512F
-TEXT ·avx512ReluSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VSUBPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512SubNeg()
 // Requires: AVX512F
 TEXT ·avx512SubNeg(SB), NOSPLIT|NOFRAME, $0
@@ -3296,42 +2714,6 @@ TEXT ·avx512SubNeg1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubNegOne()
-// Requires: AVX512F
-TEXT ·avx512SubNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubNegOne1()
-// Requires: AVX512F
-TEXT ·avx512SubNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z31, Z3, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512NegSub()
 // Requires: AVX512F
 TEXT ·avx512NegSub(SB), NOSPLIT|NOFRAME, $0
@@ -3365,42 +2747,6 @@ TEXT ·avx512NegSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512NegSubOne()
-// Requires: AVX512F
-TEXT ·avx512NegSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	VSUBPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512NegSubOne1()
-// Requires: AVX512F
-TEXT ·avx512NegSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	VSUBPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512SubFromAdd()
 // Requires: AVX512F
@@ -3448,48 +2794,6 @@ TEXT ·avx512SubFromAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubFromAddOne()
-// Requires: AVX512F
-TEXT ·avx512SubFromAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VADDPS       Z30, Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VADDPS       Z30, Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VADDPS       Z30, Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubFromAddOne1()
-// Requires: AVX512F
-TEXT ·avx512SubFromAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VADDPS       Z30, Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VADDPS       Z30, Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VADDPS       Z30, Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512SubFromSub()
 // Requires: AVX512F
 TEXT ·avx512SubFromSub(SB), NOSPLIT|NOFRAME, $0
@@ -3535,48 +2839,6 @@ TEXT ·avx512SubFromSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512SubFromSubOne()
-// Requires: AVX512F
-TEXT ·avx512SubFromSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VSUBPS       Z30, Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VSUBPS       Z30, Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VSUBPS       Z30, Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubFromSubOne1()
-// Requires: AVX512F
-TEXT ·avx512SubFromSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VSUBPS       Z30, Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VSUBPS       Z30, Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VSUBPS       Z30, Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512SubFromSubFrom()
 // Requires: AVX512F
@@ -3632,48 +2894,6 @@ TEXT ·avx512SubFromSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubFromSubFromOne()
-// Requires: AVX512F
-TEXT ·avx512SubFromSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VSUBPS       Z0, Z30, Z0
-	VSUBPS       Z1, Z31, Z1
-	VSUBPS       Z1, Z30, Z1
-	VSUBPS       Z2, Z31, Z2
-	VSUBPS       Z2, Z30, Z2
-	VSUBPS       Z3, Z31, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubFromSubFromOne1()
-// Requires: AVX512F
-TEXT ·avx512SubFromSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VSUBPS       Z0, Z30, Z0
-	VSUBPS       Z1, Z31, Z1
-	VSUBPS       Z1, Z30, Z1
-	VSUBPS       Z2, Z31, Z2
-	VSUBPS       Z2, Z30, Z2
-	VSUBPS       Z3, Z31, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512SubFromMul()
 // Requires: AVX512F
 TEXT ·avx512SubFromMul(SB), NOSPLIT|NOFRAME, $0
@@ -3719,48 +2939,6 @@ TEXT ·avx512SubFromMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512SubFromMulOne()
-// Requires: AVX512F
-TEXT ·avx512SubFromMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VMULPS       Z30, Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VMULPS       Z30, Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VMULPS       Z30, Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubFromMulOne1()
-// Requires: AVX512F
-TEXT ·avx512SubFromMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VSUBPS       Z0, Z31, Z0
-	VMULPS       Z30, Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VMULPS       Z30, Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VMULPS       Z30, Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512SubFromRelu()
 // Requires: AVX512F
@@ -3812,50 +2990,6 @@ TEXT ·avx512SubFromRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512SubFromReluOne()
-// Requires: AVX512F
-TEXT ·avx512SubFromReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z0, Z31, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z1, Z31, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z2, Z31, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z3, Z31, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubFromReluOne1()
-// Requires: AVX512F
-TEXT ·avx512SubFromReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z0, Z31, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z1, Z31, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z2, Z31, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z3, Z31, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512ReluSubFrom()
 // Requires: AVX512F
 TEXT ·avx512ReluSubFrom(SB), NOSPLIT|NOFRAME, $0
@@ -3906,50 +3040,6 @@ TEXT ·avx512ReluSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512ReluSubFromOne()
-// Requires: AVX512F
-TEXT ·avx512ReluSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z0, Z31, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z1, Z31, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z2, Z31, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VSUBPS       Z3, Z31, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512ReluSubFromOne1()
-// Requires: AVX512F
-TEXT ·avx512ReluSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VSUBPS       Z0, Z31, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VSUBPS       Z1, Z31, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VSUBPS       Z2, Z31, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VSUBPS       Z3, Z31, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512SubFromNeg()
 // Requires: AVX512F
 TEXT ·avx512SubFromNeg(SB), NOSPLIT|NOFRAME, $0
@@ -3991,42 +3081,6 @@ TEXT ·avx512SubFromNeg1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512SubFromNegOne()
-// Requires: AVX512F
-TEXT ·avx512SubFromNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z0, Z31, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512SubFromNegOne1()
-// Requires: AVX512F
-TEXT ·avx512SubFromNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VSUBPS       Z0, Z31, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z1, Z31, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z2, Z31, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z3, Z31, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512NegSubFrom()
 // Requires: AVX512F
@@ -4070,42 +3124,6 @@ TEXT ·avx512NegSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512NegSubFromOne()
-// Requires: AVX512F
-TEXT ·avx512NegSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z0, Z31, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z1, Z31, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z2, Z31, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	VSUBPS       Z3, Z31, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512NegSubFromOne1()
-// Requires: AVX512F
-TEXT ·avx512NegSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VSUBPS       Z0, Z31, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VSUBPS       Z1, Z31, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VSUBPS       Z2, Z31, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	VSUBPS       Z3, Z31, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512MulAdd()
 // Requires: AVX512F
 TEXT ·avx512MulAdd(SB), NOSPLIT|NOFRAME, $0
@@ -4144,48 +3162,6 @@ TEXT ·avx512MulAdd1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512MulAddOne()
-// Requires: AVX512F
-TEXT ·avx512MulAddOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VADDPS       Z30, Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VADDPS       Z30, Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VADDPS       Z30, Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512MulAddOne1()
-// Requires: AVX512F
-TEXT ·avx512MulAddOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VADDPS       Z30, Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VADDPS       Z30, Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VADDPS       Z30, Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VADDPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512MulSub()
 // Requires: AVX512F
 TEXT ·avx512MulSub(SB), NOSPLIT|NOFRAME, $0
@@ -4223,48 +3199,6 @@ TEXT ·avx512MulSub1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512MulSubOne()
-// Requires: AVX512F
-TEXT ·avx512MulSubOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VSUBPS       Z30, Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VSUBPS       Z30, Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VSUBPS       Z30, Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512MulSubOne1()
-// Requires: AVX512F
-TEXT ·avx512MulSubOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VSUBPS       Z30, Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VSUBPS       Z30, Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VSUBPS       Z30, Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VSUBPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512MulSubFrom()
 // Requires: AVX512F
@@ -4312,48 +3246,6 @@ TEXT ·avx512MulSubFrom1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512MulSubFromOne()
-// Requires: AVX512F
-TEXT ·avx512MulSubFromOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VSUBPS       Z0, Z30, Z0
-	VMULPS       Z31, Z1, Z1
-	VSUBPS       Z1, Z30, Z1
-	VMULPS       Z31, Z2, Z2
-	VSUBPS       Z2, Z30, Z2
-	VMULPS       Z31, Z3, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512MulSubFromOne1()
-// Requires: AVX512F
-TEXT ·avx512MulSubFromOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VSUBPS       Z0, Z30, Z0
-	VMULPS       Z31, Z1, Z1
-	VSUBPS       Z1, Z30, Z1
-	VMULPS       Z31, Z2, Z2
-	VSUBPS       Z2, Z30, Z2
-	VMULPS       Z31, Z3, Z3
-	VSUBPS       Z3, Z30, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512MulMul()
 // Requires: AVX512F
 TEXT ·avx512MulMul(SB), NOSPLIT|NOFRAME, $0
@@ -4391,48 +3283,6 @@ TEXT ·avx512MulMul1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512MulMulOne()
-// Requires: AVX512F
-TEXT ·avx512MulMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VMULPS       Z30, Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VMULPS       Z30, Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VMULPS       Z30, Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512MulMulOne1()
-// Requires: AVX512F
-TEXT ·avx512MulMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	MOVWLZX      10(R8), AX
-	MOVQ         (R9)(AX*1), CX
-	VBROADCASTSS (BX), Z31
-	VBROADCASTSS (CX), Z30
-	VMULPS       Z31, Z0, Z0
-	VMULPS       Z30, Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VMULPS       Z30, Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VMULPS       Z30, Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VMULPS       Z30, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512MulRelu()
 // Requires: AVX512F
@@ -4476,50 +3326,6 @@ TEXT ·avx512MulRelu1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512MulReluOne()
-// Requires: AVX512F
-TEXT ·avx512MulReluOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMULPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VMULPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VMULPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VMULPS       Z31, Z3, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512MulReluOne1()
-// Requires: AVX512F
-TEXT ·avx512MulReluOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMULPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VMULPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VMULPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VMULPS       Z31, Z3, Z3
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512ReluMul()
 // Requires: AVX512F
 TEXT ·avx512ReluMul(SB), NOSPLIT|NOFRAME, $0
@@ -4562,50 +3368,6 @@ TEXT ·avx512ReluMul1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512ReluMulOne()
-// Requires: AVX512F
-TEXT ·avx512ReluMulOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VMULPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VMULPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VMULPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VMULPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512ReluMulOne1()
-// Requires: AVX512F
-TEXT ·avx512ReluMulOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z0, Z4, Z0
-	VMULPS       Z31, Z0, Z0
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z1, Z4, Z1
-	VMULPS       Z31, Z1, Z1
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z2, Z4, Z2
-	VMULPS       Z31, Z2, Z2
-	VMOVUPS      avx51240<>+0(SB), Z4
-	VMAXPS       Z3, Z4, Z3
-	VMULPS       Z31, Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
 // func avx512MulNeg()
 // Requires: AVX512F
 TEXT ·avx512MulNeg(SB), NOSPLIT|NOFRAME, $0
@@ -4639,42 +3401,6 @@ TEXT ·avx512MulNeg1(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    16(R8), AX
 	ADDQ    $0x10, R8
 	JMP     AX
-
-// func avx512MulNegOne()
-// Requires: AVX512F
-TEXT ·avx512MulNegOne(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMULPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
-
-// func avx512MulNegOne1()
-// Requires: AVX512F
-TEXT ·avx512MulNegOne1(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX      8(R8), AX
-	MOVQ         (R9)(AX*1), BX
-	VBROADCASTSS (BX), Z31
-	VMULPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
-	VMULPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
-	VMULPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
-	VMULPS       Z31, Z3, Z3
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
-	MOVQ         16(R8), AX
-	ADDQ         $0x10, R8
-	JMP          AX
 
 // func avx512NegMul()
 // Requires: AVX512F
@@ -4710,38 +3436,9464 @@ TEXT ·avx512NegMul1(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x10, R8
 	JMP     AX
 
-// func avx512NegMulOne()
+// func avx512ChainMulMul()
 // Requires: AVX512F
-TEXT ·avx512NegMulOne(SB), NOSPLIT|NOFRAME, $0
+TEXT ·avx512ChainMulMul(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
 	MOVQ         (R9)(AX*1), BX
 	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VBROADCASTSS 4(BX), Z30
 	VMULPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
 	VMULPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
 	VMULPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
 	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
 	MOVQ         16(R8), AX
 	ADDQ         $0x10, R8
 	JMP          AX
 
-// func avx512NegMulOne1()
+// func avx512ChainMulAdd()
 // Requires: AVX512F
-TEXT ·avx512NegMulOne1(SB), NOSPLIT|NOFRAME, $0
+TEXT ·avx512ChainMulAdd(SB), NOSPLIT|NOFRAME, $0
 	MOVWLZX      8(R8), AX
 	MOVQ         (R9)(AX*1), BX
 	VBROADCASTSS (BX), Z31
-	VPXORD       avx512480000000<>+0(SB), Z0, Z0
+	VBROADCASTSS 4(BX), Z30
 	VMULPS       Z31, Z0, Z0
-	VPXORD       avx512480000000<>+0(SB), Z1, Z1
 	VMULPS       Z31, Z1, Z1
-	VPXORD       avx512480000000<>+0(SB), Z2, Z2
 	VMULPS       Z31, Z2, Z2
-	VPXORD       avx512480000000<>+0(SB), Z3, Z3
 	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMOVUPS      avx512one<>+0(SB), Z29
+	VFMADD213PS  Z31, Z29, Z0
+	VFMADD213PS  Z31, Z29, Z1
+	VFMADD213PS  Z31, Z29, Z2
+	VFMADD213PS  Z31, Z29, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+DATA avx512one<>+0(SB)/4, $0x3f800000
+DATA avx512one<>+4(SB)/4, $0x3f800000
+DATA avx512one<>+8(SB)/4, $0x3f800000
+DATA avx512one<>+12(SB)/4, $0x3f800000
+DATA avx512one<>+16(SB)/4, $0x3f800000
+DATA avx512one<>+20(SB)/4, $0x3f800000
+DATA avx512one<>+24(SB)/4, $0x3f800000
+DATA avx512one<>+28(SB)/4, $0x3f800000
+DATA avx512one<>+32(SB)/4, $0x3f800000
+DATA avx512one<>+36(SB)/4, $0x3f800000
+DATA avx512one<>+40(SB)/4, $0x3f800000
+DATA avx512one<>+44(SB)/4, $0x3f800000
+DATA avx512one<>+48(SB)/4, $0x3f800000
+DATA avx512one<>+52(SB)/4, $0x3f800000
+DATA avx512one<>+56(SB)/4, $0x3f800000
+DATA avx512one<>+60(SB)/4, $0x3f800000
+GLOBL avx512one<>(SB), RODATA|NOPTR, $64
+
+// func avx512ChainAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMOVUPS      avx512one<>+0(SB), Z29
+	VFMADD213PS  Z31, Z29, Z0
+	VFMADD213PS  Z31, Z29, Z1
+	VFMADD213PS  Z31, Z29, Z2
+	VFMADD213PS  Z31, Z29, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMOVUPS      avx512one<>+0(SB), Z29
+	VFMADD213PS  Z31, Z29, Z0
+	VFMADD213PS  Z31, Z29, Z1
+	VFMADD213PS  Z31, Z29, Z2
+	VFMADD213PS  Z31, Z29, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMOVUPS      avx512one<>+0(SB), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z29, Z0
+	VFMADD213PS  Z30, Z29, Z1
+	VFMADD213PS  Z30, Z29, Z2
+	VFMADD213PS  Z30, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMOVUPS      avx512one<>+0(SB), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z29, Z0
+	VFMADD213PS  Z30, Z29, Z1
+	VFMADD213PS  Z30, Z29, Z2
+	VFMADD213PS  Z30, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VFMADD213PS  Z31, Z28, Z0
+	VFMADD213PS  Z31, Z28, Z1
+	VFMADD213PS  Z31, Z28, Z2
+	VFMADD213PS  Z31, Z28, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VFMADD213PS  Z30, Z28, Z2
+	VFMADD213PS  Z30, Z28, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VFMADD213PS  Z30, Z28, Z2
+	VFMADD213PS  Z30, Z28, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VFMADD213PS  Z30, Z28, Z2
+	VFMADD213PS  Z30, Z28, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD213PS  Z29, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD213PS  Z29, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VFMADD213PS  Z30, Z28, Z2
+	VFMADD213PS  Z30, Z28, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VFMADD213PS  Z30, Z28, Z2
+	VFMADD213PS  Z30, Z28, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z28, Z0
+	VFMADD213PS  Z30, Z28, Z1
+	VFMADD213PS  Z30, Z28, Z2
+	VFMADD213PS  Z30, Z28, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD213PS  Z29, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMOVUPS      avx512one<>+0(SB), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z28, Z0
+	VFMADD213PS  Z29, Z28, Z1
+	VFMADD213PS  Z29, Z28, Z2
+	VFMADD213PS  Z29, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMulMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulAddMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMaxMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMulMinMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMulMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMULPS       Z31, Z0, Z0
+	VMULPS       Z31, Z1, Z1
+	VMULPS       Z31, Z2, Z2
+	VMULPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMulMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddAddMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMaxMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VADDPS       Z31, Z0, Z0
+	VADDPS       Z31, Z1, Z1
+	VADDPS       Z31, Z2, Z2
+	VADDPS       Z31, Z3, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainAddMinMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainAddMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VFMADD213PS  Z31, Z27, Z0
+	VFMADD213PS  Z31, Z27, Z1
+	VFMADD213PS  Z31, Z27, Z2
+	VFMADD213PS  Z31, Z27, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMulMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxAddMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMaxMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMaxMinMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMaxMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMAXPS       Z0, Z31, Z0
+	VMAXPS       Z1, Z31, Z1
+	VMAXPS       Z2, Z31, Z2
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMulMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMulMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMULPS       Z30, Z0, Z0
+	VMULPS       Z30, Z1, Z1
+	VMULPS       Z30, Z2, Z2
+	VMULPS       Z30, Z3, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VADDPS       Z30, Z0, Z0
+	VADDPS       Z30, Z1, Z1
+	VADDPS       Z30, Z2, Z2
+	VADDPS       Z30, Z3, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VADDPS       Z29, Z0, Z0
+	VADDPS       Z29, Z1, Z1
+	VADDPS       Z29, Z2, Z2
+	VADDPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VADDPS       Z28, Z0, Z0
+	VADDPS       Z28, Z1, Z1
+	VADDPS       Z28, Z2, Z2
+	VADDPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinAddMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinAddMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VFMADD213PS  Z30, Z27, Z0
+	VFMADD213PS  Z30, Z27, Z1
+	VFMADD213PS  Z30, Z27, Z2
+	VFMADD213PS  Z30, Z27, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMaxMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMaxMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMAXPS       Z0, Z30, Z0
+	VMAXPS       Z1, Z30, Z1
+	VMAXPS       Z2, Z30, Z2
+	VMAXPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMulMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMulMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMulAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMulAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMulMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMulMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMulMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMulMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMULPS       Z29, Z0, Z0
+	VMULPS       Z29, Z1, Z1
+	VMULPS       Z29, Z2, Z2
+	VMULPS       Z29, Z3, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinAddMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinAddMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinAddAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinAddAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinAddMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinAddMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinAddMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinAddMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VFMADD213PS  Z29, Z27, Z0
+	VFMADD213PS  Z29, Z27, Z1
+	VFMADD213PS  Z29, Z27, Z2
+	VFMADD213PS  Z29, Z27, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMaxMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMaxMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMaxAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMaxAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMaxMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMaxMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMaxMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMaxMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMAXPS       Z0, Z29, Z0
+	VMAXPS       Z1, Z29, Z1
+	VMAXPS       Z2, Z29, Z2
+	VMAXPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMinMul()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMinMul(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMULPS       Z28, Z0, Z0
+	VMULPS       Z28, Z1, Z1
+	VMULPS       Z28, Z2, Z2
+	VMULPS       Z28, Z3, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMinAdd()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMinAdd(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMOVUPS      avx512one<>+0(SB), Z27
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VFMADD213PS  Z28, Z27, Z0
+	VFMADD213PS  Z28, Z27, Z1
+	VFMADD213PS  Z28, Z27, Z2
+	VFMADD213PS  Z28, Z27, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMinMax()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMinMax(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMAXPS       Z0, Z28, Z0
+	VMAXPS       Z1, Z28, Z1
+	VMAXPS       Z2, Z28, Z2
+	VMAXPS       Z3, Z28, Z3
+	MOVQ         16(R8), AX
+	ADDQ         $0x10, R8
+	JMP          AX
+
+// func avx512ChainMinMinMinMin()
+// Requires: AVX512F
+TEXT ·avx512ChainMinMinMinMin(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX      8(R8), AX
+	MOVQ         (R9)(AX*1), BX
+	VBROADCASTSS (BX), Z31
+	VBROADCASTSS 4(BX), Z30
+	VBROADCASTSS 8(BX), Z29
+	VBROADCASTSS 12(BX), Z28
+	VMINPS       Z0, Z31, Z0
+	VMINPS       Z1, Z31, Z1
+	VMINPS       Z2, Z31, Z2
+	VMINPS       Z3, Z31, Z3
+	VMINPS       Z0, Z30, Z0
+	VMINPS       Z1, Z30, Z1
+	VMINPS       Z2, Z30, Z2
+	VMINPS       Z3, Z30, Z3
+	VMINPS       Z0, Z29, Z0
+	VMINPS       Z1, Z29, Z1
+	VMINPS       Z2, Z29, Z2
+	VMINPS       Z3, Z29, Z3
+	VMINPS       Z0, Z28, Z0
+	VMINPS       Z1, Z28, Z1
+	VMINPS       Z2, Z28, Z2
+	VMINPS       Z3, Z28, Z3
 	MOVQ         16(R8), AX
 	ADDQ         $0x10, R8
 	JMP          AX
@@ -16076,6 +24228,93 @@ all:
 	ADDQ          $0x10, R8
 	JMP           AX
 
+// func avx512SaveLoad()
+// Requires: AVX, AVX512F
+TEXT ·avx512SaveLoad(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX 8(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	VMOVUPS Z2, 128(BX)
+	VMOVUPS Z3, 192(BX)
+	DECQ    R10
+	JEQ     done
+	MOVQ    R11, CX
+	MOVQ    R9, AX
+
+walk:
+	MOVQ    8(AX), DX
+	ADDQ    DX, (AX)
+	MOVQ    24(AX), DX
+	ADDQ    DX, 16(AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x02, CX
+	JHI     walk
+	MOVWLZX 10(R8), AX
+	MOVQ    (R9)(AX*1), BX
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	MOVQ    16(R12), AX
+	LEAQ    16(R12), R8
+	JMP     AX
+
+done:
+	MOVQ $-1, 256(R13)
+	VZEROUPPER
+	RET
+
+// func avx512StreamLoad()
+// Requires: AVX, AVX512F, MMX+
+TEXT ·avx512StreamLoad(SB), NOSPLIT|NOFRAME, $0
+	MOVWLZX     8(R8), AX
+	MOVQ        (R9)(AX*1), BX
+	LEAQ        8192(BX), AX
+	ANDQ        $-4096, AX
+	PREFETCHNTA (AX)
+	VMOVNTPS    Z0, (BX)
+	VMOVNTPS    Z1, 64(BX)
+	VMOVNTPS    Z2, 128(BX)
+	VMOVNTPS    Z3, 192(BX)
+	DECQ        R10
+	JEQ         done
+	MOVQ        R11, CX
+	MOVQ        R9, AX
+
+walk:
+	MOVQ        8(AX), DX
+	ADDQ        DX, (AX)
+	MOVQ        24(AX), DX
+	ADDQ        DX, 16(AX)
+	ADDQ        $0x20, AX
+	SUBQ        $0x02, CX
+	JHI         walk
+	MOVWLZX     10(R8), AX
+	MOVQ        (R9)(AX*1), BX
+	PREFETCHNTA 2048(BX)
+	VMOVUPS     (BX), Z0
+	PREFETCHNTA 2112(BX)
+	VMOVUPS     64(BX), Z1
+	PREFETCHNTA 2176(BX)
+	VMOVUPS     128(BX), Z2
+	PREFETCHNTA 2240(BX)
+	VMOVUPS     192(BX), Z3
+	MOVQ        16(R12), AX
+	LEAQ        16(R12), R8
+	JMP         AX
+
+done:
+	MOVQ $-1, 256(R13)
+	VZEROUPPER
+	RET
+
+// func avx512Fence()
+// Requires: MMX+
+TEXT ·avx512Fence(SB), NOSPLIT|NOFRAME, $0
+	SFENCE
+	RET
+
 // func avx512Load()
 // Requires: AVX512F
 TEXT ·avx512Load(SB), NOSPLIT|NOFRAME, $0
@@ -16131,19 +24370,19 @@ TEXT ·avx512Load3(SB), NOSPLIT|NOFRAME, $0
 // func avx512LoadAhead()
 // Requires: AVX512F, MMX+
 TEXT ·avx512LoadAhead(SB), NOSPLIT|NOFRAME, $0
-	MOVWLZX    8(R8), AX
-	MOVQ       (R9)(AX*1), BX
-	PREFETCHT0 1024(BX)
-	VMOVUPS    (BX), Z0
-	PREFETCHT0 1088(BX)
-	VMOVUPS    64(BX), Z1
-	PREFETCHT0 1152(BX)
-	VMOVUPS    128(BX), Z2
-	PREFETCHT0 1216(BX)
-	VMOVUPS    192(BX), Z3
-	MOVQ       16(R8), AX
-	ADDQ       $0x10, R8
-	JMP        AX
+	MOVWLZX     8(R8), AX
+	MOVQ        (R9)(AX*1), BX
+	PREFETCHNTA 2048(BX)
+	VMOVUPS     (BX), Z0
+	PREFETCHNTA 2112(BX)
+	VMOVUPS     64(BX), Z1
+	PREFETCHNTA 2176(BX)
+	VMOVUPS     128(BX), Z2
+	PREFETCHNTA 2240(BX)
+	VMOVUPS     192(BX), Z3
+	MOVQ        16(R8), AX
+	ADDQ        $0x10, R8
+	JMP         AX
 
 // func avx512Save()
 // Requires: AVX512F
@@ -16403,727 +24642,1951 @@ DATA avx512Addresses<>+128(SB)/8, $·avx512Stream(SB)
 DATA avx512Addresses<>+136(SB)/8, $·avx512Stream(SB)
 DATA avx512Addresses<>+144(SB)/8, $·avx512Stream(SB)
 DATA avx512Addresses<>+152(SB)/8, $·avx512Stream(SB)
-DATA avx512Addresses<>+160(SB)/8, $·avx512LoadBool(SB)
-DATA avx512Addresses<>+168(SB)/8, $·avx512LoadBool(SB)
-DATA avx512Addresses<>+176(SB)/8, $·avx512LoadBool(SB)
-DATA avx512Addresses<>+184(SB)/8, $·avx512LoadBool(SB)
-DATA avx512Addresses<>+192(SB)/8, $·avx512SaveBool(SB)
-DATA avx512Addresses<>+200(SB)/8, $·avx512SaveBool(SB)
-DATA avx512Addresses<>+208(SB)/8, $·avx512SaveBool(SB)
-DATA avx512Addresses<>+216(SB)/8, $·avx512SaveBool(SB)
-DATA avx512Addresses<>+224(SB)/8, $·avx512LoadF16(SB)
-DATA avx512Addresses<>+232(SB)/8, $·avx512LoadF16(SB)
-DATA avx512Addresses<>+240(SB)/8, $·avx512LoadF16(SB)
-DATA avx512Addresses<>+248(SB)/8, $·avx512LoadF16(SB)
-DATA avx512Addresses<>+256(SB)/8, $·avx512SaveF16(SB)
-DATA avx512Addresses<>+264(SB)/8, $·avx512SaveF16(SB)
-DATA avx512Addresses<>+272(SB)/8, $·avx512SaveF16(SB)
-DATA avx512Addresses<>+280(SB)/8, $·avx512SaveF16(SB)
-DATA avx512Addresses<>+288(SB)/8, $·avx512LoadBF16(SB)
-DATA avx512Addresses<>+296(SB)/8, $·avx512LoadBF16(SB)
-DATA avx512Addresses<>+304(SB)/8, $·avx512LoadBF16(SB)
-DATA avx512Addresses<>+312(SB)/8, $·avx512LoadBF16(SB)
-DATA avx512Addresses<>+320(SB)/8, $·avx512SaveBF16(SB)
-DATA avx512Addresses<>+328(SB)/8, $·avx512SaveBF16(SB)
-DATA avx512Addresses<>+336(SB)/8, $·avx512SaveBF16(SB)
-DATA avx512Addresses<>+344(SB)/8, $·avx512SaveBF16(SB)
-DATA avx512Addresses<>+352(SB)/8, $·avx512LoadI8(SB)
-DATA avx512Addresses<>+360(SB)/8, $·avx512LoadI8(SB)
-DATA avx512Addresses<>+368(SB)/8, $·avx512LoadI8(SB)
-DATA avx512Addresses<>+376(SB)/8, $·avx512LoadI8(SB)
-DATA avx512Addresses<>+384(SB)/8, $·avx512LoadU8(SB)
-DATA avx512Addresses<>+392(SB)/8, $·avx512LoadU8(SB)
-DATA avx512Addresses<>+400(SB)/8, $·avx512LoadU8(SB)
-DATA avx512Addresses<>+408(SB)/8, $·avx512LoadU8(SB)
-DATA avx512Addresses<>+416(SB)/8, $·avx512SaveByte(SB)
-DATA avx512Addresses<>+424(SB)/8, $·avx512SaveByte(SB)
-DATA avx512Addresses<>+432(SB)/8, $·avx512SaveByte(SB)
-DATA avx512Addresses<>+440(SB)/8, $·avx512SaveByte(SB)
-DATA avx512Addresses<>+448(SB)/8, $·avx512Abs(SB)
-DATA avx512Addresses<>+456(SB)/8, $·avx512Abs1(SB)
-DATA avx512Addresses<>+464(SB)/8, $·avx512Abs2(SB)
-DATA avx512Addresses<>+472(SB)/8, $·avx512Abs3(SB)
-DATA avx512Addresses<>+480(SB)/8, $·avx512Neg(SB)
-DATA avx512Addresses<>+488(SB)/8, $·avx512Neg1(SB)
-DATA avx512Addresses<>+496(SB)/8, $·avx512Neg2(SB)
-DATA avx512Addresses<>+504(SB)/8, $·avx512Neg3(SB)
-DATA avx512Addresses<>+512(SB)/8, $·avx512Sign(SB)
-DATA avx512Addresses<>+520(SB)/8, $·avx512Sign(SB)
-DATA avx512Addresses<>+528(SB)/8, $·avx512Sign(SB)
-DATA avx512Addresses<>+536(SB)/8, $·avx512Sign(SB)
-DATA avx512Addresses<>+544(SB)/8, $·avx512Ceil(SB)
-DATA avx512Addresses<>+552(SB)/8, $·avx512Ceil(SB)
-DATA avx512Addresses<>+560(SB)/8, $·avx512Ceil(SB)
-DATA avx512Addresses<>+568(SB)/8, $·avx512Ceil(SB)
-DATA avx512Addresses<>+576(SB)/8, $·avx512Floor(SB)
-DATA avx512Addresses<>+584(SB)/8, $·avx512Floor(SB)
-DATA avx512Addresses<>+592(SB)/8, $·avx512Floor(SB)
-DATA avx512Addresses<>+600(SB)/8, $·avx512Floor(SB)
-DATA avx512Addresses<>+608(SB)/8, $·avx512Round(SB)
-DATA avx512Addresses<>+616(SB)/8, $·avx512Round(SB)
-DATA avx512Addresses<>+624(SB)/8, $·avx512Round(SB)
-DATA avx512Addresses<>+632(SB)/8, $·avx512Round(SB)
-DATA avx512Addresses<>+640(SB)/8, $·avx512Trunc(SB)
-DATA avx512Addresses<>+648(SB)/8, $·avx512Trunc(SB)
-DATA avx512Addresses<>+656(SB)/8, $·avx512Trunc(SB)
-DATA avx512Addresses<>+664(SB)/8, $·avx512Trunc(SB)
-DATA avx512Addresses<>+672(SB)/8, $·avx512Sqrt(SB)
-DATA avx512Addresses<>+680(SB)/8, $·avx512Sqrt(SB)
-DATA avx512Addresses<>+688(SB)/8, $·avx512Sqrt(SB)
-DATA avx512Addresses<>+696(SB)/8, $·avx512Sqrt(SB)
-DATA avx512Addresses<>+704(SB)/8, $·avx512Rsqrt(SB)
-DATA avx512Addresses<>+712(SB)/8, $·avx512Rsqrt(SB)
-DATA avx512Addresses<>+720(SB)/8, $·avx512Rsqrt(SB)
-DATA avx512Addresses<>+728(SB)/8, $·avx512Rsqrt(SB)
-DATA avx512Addresses<>+736(SB)/8, $·avx512Cbrt(SB)
-DATA avx512Addresses<>+744(SB)/8, $·avx512Cbrt(SB)
-DATA avx512Addresses<>+752(SB)/8, $·avx512Cbrt(SB)
-DATA avx512Addresses<>+760(SB)/8, $·avx512Cbrt(SB)
-DATA avx512Addresses<>+768(SB)/8, $·avx512Reciprocal(SB)
-DATA avx512Addresses<>+776(SB)/8, $·avx512Reciprocal(SB)
-DATA avx512Addresses<>+784(SB)/8, $·avx512Reciprocal(SB)
-DATA avx512Addresses<>+792(SB)/8, $·avx512Reciprocal(SB)
-DATA avx512Addresses<>+800(SB)/8, $·avx512Square(SB)
-DATA avx512Addresses<>+808(SB)/8, $·avx512Square1(SB)
-DATA avx512Addresses<>+816(SB)/8, $·avx512Square2(SB)
-DATA avx512Addresses<>+824(SB)/8, $·avx512Square3(SB)
-DATA avx512Addresses<>+832(SB)/8, $·avx512Exp(SB)
-DATA avx512Addresses<>+840(SB)/8, $·avx512Exp(SB)
-DATA avx512Addresses<>+848(SB)/8, $·avx512Exp(SB)
-DATA avx512Addresses<>+856(SB)/8, $·avx512Exp(SB)
-DATA avx512Addresses<>+864(SB)/8, $·avx512Exp2(SB)
-DATA avx512Addresses<>+872(SB)/8, $·avx512Exp2(SB)
-DATA avx512Addresses<>+880(SB)/8, $·avx512Exp2(SB)
-DATA avx512Addresses<>+888(SB)/8, $·avx512Exp2(SB)
-DATA avx512Addresses<>+896(SB)/8, $·avx512Expm1(SB)
-DATA avx512Addresses<>+904(SB)/8, $·avx512Expm1(SB)
-DATA avx512Addresses<>+912(SB)/8, $·avx512Expm1(SB)
-DATA avx512Addresses<>+920(SB)/8, $·avx512Expm1(SB)
-DATA avx512Addresses<>+928(SB)/8, $·avx512Log(SB)
-DATA avx512Addresses<>+936(SB)/8, $·avx512Log(SB)
-DATA avx512Addresses<>+944(SB)/8, $·avx512Log(SB)
-DATA avx512Addresses<>+952(SB)/8, $·avx512Log(SB)
-DATA avx512Addresses<>+960(SB)/8, $·avx512Log2(SB)
-DATA avx512Addresses<>+968(SB)/8, $·avx512Log2(SB)
-DATA avx512Addresses<>+976(SB)/8, $·avx512Log2(SB)
-DATA avx512Addresses<>+984(SB)/8, $·avx512Log2(SB)
-DATA avx512Addresses<>+992(SB)/8, $·avx512Log10(SB)
-DATA avx512Addresses<>+1000(SB)/8, $·avx512Log10(SB)
-DATA avx512Addresses<>+1008(SB)/8, $·avx512Log10(SB)
-DATA avx512Addresses<>+1016(SB)/8, $·avx512Log10(SB)
-DATA avx512Addresses<>+1024(SB)/8, $·avx512Log1p(SB)
-DATA avx512Addresses<>+1032(SB)/8, $·avx512Log1p(SB)
-DATA avx512Addresses<>+1040(SB)/8, $·avx512Log1p(SB)
-DATA avx512Addresses<>+1048(SB)/8, $·avx512Log1p(SB)
-DATA avx512Addresses<>+1056(SB)/8, $·avx512Sin(SB)
-DATA avx512Addresses<>+1064(SB)/8, $·avx512Sin(SB)
-DATA avx512Addresses<>+1072(SB)/8, $·avx512Sin(SB)
-DATA avx512Addresses<>+1080(SB)/8, $·avx512Sin(SB)
-DATA avx512Addresses<>+1088(SB)/8, $·avx512Cos(SB)
-DATA avx512Addresses<>+1096(SB)/8, $·avx512Cos(SB)
-DATA avx512Addresses<>+1104(SB)/8, $·avx512Cos(SB)
-DATA avx512Addresses<>+1112(SB)/8, $·avx512Cos(SB)
-DATA avx512Addresses<>+1120(SB)/8, $·avx512Tan(SB)
-DATA avx512Addresses<>+1128(SB)/8, $·avx512Tan(SB)
-DATA avx512Addresses<>+1136(SB)/8, $·avx512Tan(SB)
-DATA avx512Addresses<>+1144(SB)/8, $·avx512Tan(SB)
-DATA avx512Addresses<>+1152(SB)/8, $·avx512Asin(SB)
-DATA avx512Addresses<>+1160(SB)/8, $·avx512Asin(SB)
-DATA avx512Addresses<>+1168(SB)/8, $·avx512Asin(SB)
-DATA avx512Addresses<>+1176(SB)/8, $·avx512Asin(SB)
-DATA avx512Addresses<>+1184(SB)/8, $·avx512Acos(SB)
-DATA avx512Addresses<>+1192(SB)/8, $·avx512Acos(SB)
-DATA avx512Addresses<>+1200(SB)/8, $·avx512Acos(SB)
-DATA avx512Addresses<>+1208(SB)/8, $·avx512Acos(SB)
-DATA avx512Addresses<>+1216(SB)/8, $·avx512Atan(SB)
-DATA avx512Addresses<>+1224(SB)/8, $·avx512Atan(SB)
-DATA avx512Addresses<>+1232(SB)/8, $·avx512Atan(SB)
-DATA avx512Addresses<>+1240(SB)/8, $·avx512Atan(SB)
-DATA avx512Addresses<>+1248(SB)/8, $·avx512Sinh(SB)
-DATA avx512Addresses<>+1256(SB)/8, $·avx512Sinh(SB)
-DATA avx512Addresses<>+1264(SB)/8, $·avx512Sinh(SB)
-DATA avx512Addresses<>+1272(SB)/8, $·avx512Sinh(SB)
-DATA avx512Addresses<>+1280(SB)/8, $·avx512Cosh(SB)
-DATA avx512Addresses<>+1288(SB)/8, $·avx512Cosh(SB)
-DATA avx512Addresses<>+1296(SB)/8, $·avx512Cosh(SB)
-DATA avx512Addresses<>+1304(SB)/8, $·avx512Cosh(SB)
-DATA avx512Addresses<>+1312(SB)/8, $·avx512Tanh(SB)
-DATA avx512Addresses<>+1320(SB)/8, $·avx512Tanh(SB)
-DATA avx512Addresses<>+1328(SB)/8, $·avx512Tanh(SB)
-DATA avx512Addresses<>+1336(SB)/8, $·avx512Tanh(SB)
-DATA avx512Addresses<>+1344(SB)/8, $·avx512Asinh(SB)
-DATA avx512Addresses<>+1352(SB)/8, $·avx512Asinh(SB)
-DATA avx512Addresses<>+1360(SB)/8, $·avx512Asinh(SB)
-DATA avx512Addresses<>+1368(SB)/8, $·avx512Asinh(SB)
-DATA avx512Addresses<>+1376(SB)/8, $·avx512Acosh(SB)
-DATA avx512Addresses<>+1384(SB)/8, $·avx512Acosh(SB)
-DATA avx512Addresses<>+1392(SB)/8, $·avx512Acosh(SB)
-DATA avx512Addresses<>+1400(SB)/8, $·avx512Acosh(SB)
-DATA avx512Addresses<>+1408(SB)/8, $·avx512Atanh(SB)
-DATA avx512Addresses<>+1416(SB)/8, $·avx512Atanh(SB)
-DATA avx512Addresses<>+1424(SB)/8, $·avx512Atanh(SB)
-DATA avx512Addresses<>+1432(SB)/8, $·avx512Atanh(SB)
-DATA avx512Addresses<>+1440(SB)/8, $·avx512Erf(SB)
-DATA avx512Addresses<>+1448(SB)/8, $·avx512Erf(SB)
-DATA avx512Addresses<>+1456(SB)/8, $·avx512Erf(SB)
-DATA avx512Addresses<>+1464(SB)/8, $·avx512Erf(SB)
-DATA avx512Addresses<>+1472(SB)/8, $·avx512Relu(SB)
-DATA avx512Addresses<>+1480(SB)/8, $·avx512Relu1(SB)
-DATA avx512Addresses<>+1488(SB)/8, $·avx512Relu2(SB)
-DATA avx512Addresses<>+1496(SB)/8, $·avx512Relu3(SB)
-DATA avx512Addresses<>+1504(SB)/8, $·avx512Relu6(SB)
-DATA avx512Addresses<>+1512(SB)/8, $·avx512Relu6(SB)
-DATA avx512Addresses<>+1520(SB)/8, $·avx512Relu6(SB)
-DATA avx512Addresses<>+1528(SB)/8, $·avx512Relu6(SB)
-DATA avx512Addresses<>+1536(SB)/8, $·avx512Selu(SB)
-DATA avx512Addresses<>+1544(SB)/8, $·avx512Selu(SB)
-DATA avx512Addresses<>+1552(SB)/8, $·avx512Selu(SB)
-DATA avx512Addresses<>+1560(SB)/8, $·avx512Selu(SB)
-DATA avx512Addresses<>+1568(SB)/8, $·avx512Gelu(SB)
-DATA avx512Addresses<>+1576(SB)/8, $·avx512Gelu(SB)
-DATA avx512Addresses<>+1584(SB)/8, $·avx512Gelu(SB)
-DATA avx512Addresses<>+1592(SB)/8, $·avx512Gelu(SB)
-DATA avx512Addresses<>+1600(SB)/8, $·avx512GeluTanh(SB)
-DATA avx512Addresses<>+1608(SB)/8, $·avx512GeluTanh(SB)
-DATA avx512Addresses<>+1616(SB)/8, $·avx512GeluTanh(SB)
-DATA avx512Addresses<>+1624(SB)/8, $·avx512GeluTanh(SB)
-DATA avx512Addresses<>+1632(SB)/8, $·avx512Silu(SB)
-DATA avx512Addresses<>+1640(SB)/8, $·avx512Silu(SB)
-DATA avx512Addresses<>+1648(SB)/8, $·avx512Silu(SB)
-DATA avx512Addresses<>+1656(SB)/8, $·avx512Silu(SB)
-DATA avx512Addresses<>+1664(SB)/8, $·avx512Sigmoid(SB)
-DATA avx512Addresses<>+1672(SB)/8, $·avx512Sigmoid(SB)
-DATA avx512Addresses<>+1680(SB)/8, $·avx512Sigmoid(SB)
-DATA avx512Addresses<>+1688(SB)/8, $·avx512Sigmoid(SB)
-DATA avx512Addresses<>+1696(SB)/8, $·avx512LogSigmoid(SB)
-DATA avx512Addresses<>+1704(SB)/8, $·avx512LogSigmoid(SB)
-DATA avx512Addresses<>+1712(SB)/8, $·avx512LogSigmoid(SB)
-DATA avx512Addresses<>+1720(SB)/8, $·avx512LogSigmoid(SB)
-DATA avx512Addresses<>+1728(SB)/8, $·avx512Softplus(SB)
-DATA avx512Addresses<>+1736(SB)/8, $·avx512Softplus(SB)
-DATA avx512Addresses<>+1744(SB)/8, $·avx512Softplus(SB)
-DATA avx512Addresses<>+1752(SB)/8, $·avx512Softplus(SB)
-DATA avx512Addresses<>+1760(SB)/8, $·avx512Softsign(SB)
-DATA avx512Addresses<>+1768(SB)/8, $·avx512Softsign(SB)
-DATA avx512Addresses<>+1776(SB)/8, $·avx512Softsign(SB)
-DATA avx512Addresses<>+1784(SB)/8, $·avx512Softsign(SB)
-DATA avx512Addresses<>+1792(SB)/8, $·avx512Mish(SB)
-DATA avx512Addresses<>+1800(SB)/8, $·avx512Mish(SB)
-DATA avx512Addresses<>+1808(SB)/8, $·avx512Mish(SB)
-DATA avx512Addresses<>+1816(SB)/8, $·avx512Mish(SB)
-DATA avx512Addresses<>+1824(SB)/8, $·avx512HardSwish(SB)
-DATA avx512Addresses<>+1832(SB)/8, $·avx512HardSwish(SB)
-DATA avx512Addresses<>+1840(SB)/8, $·avx512HardSwish(SB)
-DATA avx512Addresses<>+1848(SB)/8, $·avx512HardSwish(SB)
-DATA avx512Addresses<>+1856(SB)/8, $·avx512Add(SB)
-DATA avx512Addresses<>+1864(SB)/8, $·avx512Add1(SB)
-DATA avx512Addresses<>+1872(SB)/8, $·avx512Add2(SB)
-DATA avx512Addresses<>+1880(SB)/8, $·avx512Add3(SB)
-DATA avx512Addresses<>+1888(SB)/8, $·avx512Sub(SB)
-DATA avx512Addresses<>+1896(SB)/8, $·avx512Sub1(SB)
-DATA avx512Addresses<>+1904(SB)/8, $·avx512Sub2(SB)
-DATA avx512Addresses<>+1912(SB)/8, $·avx512Sub3(SB)
-DATA avx512Addresses<>+1920(SB)/8, $·avx512SubFrom(SB)
-DATA avx512Addresses<>+1928(SB)/8, $·avx512SubFrom1(SB)
-DATA avx512Addresses<>+1936(SB)/8, $·avx512SubFrom2(SB)
-DATA avx512Addresses<>+1944(SB)/8, $·avx512SubFrom3(SB)
-DATA avx512Addresses<>+1952(SB)/8, $·avx512Mul(SB)
-DATA avx512Addresses<>+1960(SB)/8, $·avx512Mul1(SB)
-DATA avx512Addresses<>+1968(SB)/8, $·avx512Mul2(SB)
-DATA avx512Addresses<>+1976(SB)/8, $·avx512Mul3(SB)
-DATA avx512Addresses<>+1984(SB)/8, $·avx512Div(SB)
-DATA avx512Addresses<>+1992(SB)/8, $·avx512Div1(SB)
-DATA avx512Addresses<>+2000(SB)/8, $·avx512Div2(SB)
-DATA avx512Addresses<>+2008(SB)/8, $·avx512Div3(SB)
-DATA avx512Addresses<>+2016(SB)/8, $·avx512DivInto(SB)
-DATA avx512Addresses<>+2024(SB)/8, $·avx512DivInto(SB)
-DATA avx512Addresses<>+2032(SB)/8, $·avx512DivInto(SB)
-DATA avx512Addresses<>+2040(SB)/8, $·avx512DivInto(SB)
-DATA avx512Addresses<>+2048(SB)/8, $·avx512Max(SB)
-DATA avx512Addresses<>+2056(SB)/8, $·avx512Max(SB)
-DATA avx512Addresses<>+2064(SB)/8, $·avx512Max(SB)
-DATA avx512Addresses<>+2072(SB)/8, $·avx512Max(SB)
-DATA avx512Addresses<>+2080(SB)/8, $·avx512Min(SB)
-DATA avx512Addresses<>+2088(SB)/8, $·avx512Min(SB)
-DATA avx512Addresses<>+2096(SB)/8, $·avx512Min(SB)
-DATA avx512Addresses<>+2104(SB)/8, $·avx512Min(SB)
-DATA avx512Addresses<>+2112(SB)/8, $·avx512MaxPlain(SB)
-DATA avx512Addresses<>+2120(SB)/8, $·avx512MaxPlain1(SB)
-DATA avx512Addresses<>+2128(SB)/8, $·avx512MaxPlain2(SB)
-DATA avx512Addresses<>+2136(SB)/8, $·avx512MaxPlain3(SB)
-DATA avx512Addresses<>+2144(SB)/8, $·avx512MinPlain(SB)
-DATA avx512Addresses<>+2152(SB)/8, $·avx512MinPlain1(SB)
-DATA avx512Addresses<>+2160(SB)/8, $·avx512MinPlain2(SB)
-DATA avx512Addresses<>+2168(SB)/8, $·avx512MinPlain3(SB)
-DATA avx512Addresses<>+2176(SB)/8, $·avx512Rem(SB)
-DATA avx512Addresses<>+2184(SB)/8, $·avx512Rem(SB)
-DATA avx512Addresses<>+2192(SB)/8, $·avx512Rem(SB)
-DATA avx512Addresses<>+2200(SB)/8, $·avx512Rem(SB)
-DATA avx512Addresses<>+2208(SB)/8, $·avx512Pow(SB)
-DATA avx512Addresses<>+2216(SB)/8, $·avx512Pow(SB)
-DATA avx512Addresses<>+2224(SB)/8, $·avx512Pow(SB)
-DATA avx512Addresses<>+2232(SB)/8, $·avx512Pow(SB)
-DATA avx512Addresses<>+2240(SB)/8, $·avx512Atan2(SB)
-DATA avx512Addresses<>+2248(SB)/8, $·avx512Atan2(SB)
-DATA avx512Addresses<>+2256(SB)/8, $·avx512Atan2(SB)
-DATA avx512Addresses<>+2264(SB)/8, $·avx512Atan2(SB)
-DATA avx512Addresses<>+2272(SB)/8, $·avx512Hypot(SB)
-DATA avx512Addresses<>+2280(SB)/8, $·avx512Hypot(SB)
-DATA avx512Addresses<>+2288(SB)/8, $·avx512Hypot(SB)
-DATA avx512Addresses<>+2296(SB)/8, $·avx512Hypot(SB)
-DATA avx512Addresses<>+2304(SB)/8, $·avx512LogAddExp(SB)
-DATA avx512Addresses<>+2312(SB)/8, $·avx512LogAddExp(SB)
-DATA avx512Addresses<>+2320(SB)/8, $·avx512LogAddExp(SB)
-DATA avx512Addresses<>+2328(SB)/8, $·avx512LogAddExp(SB)
-DATA avx512Addresses<>+2336(SB)/8, $·avx512CopySign(SB)
-DATA avx512Addresses<>+2344(SB)/8, $·avx512CopySign(SB)
-DATA avx512Addresses<>+2352(SB)/8, $·avx512CopySign(SB)
-DATA avx512Addresses<>+2360(SB)/8, $·avx512CopySign(SB)
-DATA avx512Addresses<>+2368(SB)/8, $·avx512Leaky(SB)
-DATA avx512Addresses<>+2376(SB)/8, $·avx512Leaky(SB)
-DATA avx512Addresses<>+2384(SB)/8, $·avx512Leaky(SB)
-DATA avx512Addresses<>+2392(SB)/8, $·avx512Leaky(SB)
-DATA avx512Addresses<>+2400(SB)/8, $·avx512Elu(SB)
-DATA avx512Addresses<>+2408(SB)/8, $·avx512Elu(SB)
-DATA avx512Addresses<>+2416(SB)/8, $·avx512Elu(SB)
-DATA avx512Addresses<>+2424(SB)/8, $·avx512Elu(SB)
-DATA avx512Addresses<>+2432(SB)/8, $·avx512Celu(SB)
-DATA avx512Addresses<>+2440(SB)/8, $·avx512Celu(SB)
-DATA avx512Addresses<>+2448(SB)/8, $·avx512Celu(SB)
-DATA avx512Addresses<>+2456(SB)/8, $·avx512Celu(SB)
-DATA avx512Addresses<>+2464(SB)/8, $·avx512ClipLo(SB)
-DATA avx512Addresses<>+2472(SB)/8, $·avx512ClipLo(SB)
-DATA avx512Addresses<>+2480(SB)/8, $·avx512ClipLo(SB)
-DATA avx512Addresses<>+2488(SB)/8, $·avx512ClipLo(SB)
-DATA avx512Addresses<>+2496(SB)/8, $·avx512ClipHi(SB)
-DATA avx512Addresses<>+2504(SB)/8, $·avx512ClipHi(SB)
-DATA avx512Addresses<>+2512(SB)/8, $·avx512ClipHi(SB)
-DATA avx512Addresses<>+2520(SB)/8, $·avx512ClipHi(SB)
-DATA avx512Addresses<>+2528(SB)/8, $·avx512HardSigmoid(SB)
-DATA avx512Addresses<>+2536(SB)/8, $·avx512HardSigmoid(SB)
-DATA avx512Addresses<>+2544(SB)/8, $·avx512HardSigmoid(SB)
-DATA avx512Addresses<>+2552(SB)/8, $·avx512HardSigmoid(SB)
-DATA avx512Addresses<>+2560(SB)/8, $·avx512Threshold(SB)
-DATA avx512Addresses<>+2568(SB)/8, $·avx512Threshold(SB)
-DATA avx512Addresses<>+2576(SB)/8, $·avx512Threshold(SB)
-DATA avx512Addresses<>+2584(SB)/8, $·avx512Threshold(SB)
-DATA avx512Addresses<>+2592(SB)/8, $·avx512IsNaN(SB)
-DATA avx512Addresses<>+2600(SB)/8, $·avx512IsNaN(SB)
-DATA avx512Addresses<>+2608(SB)/8, $·avx512IsNaN(SB)
-DATA avx512Addresses<>+2616(SB)/8, $·avx512IsNaN(SB)
-DATA avx512Addresses<>+2624(SB)/8, $·avx512IsInf(SB)
-DATA avx512Addresses<>+2632(SB)/8, $·avx512IsInf(SB)
-DATA avx512Addresses<>+2640(SB)/8, $·avx512IsInf(SB)
-DATA avx512Addresses<>+2648(SB)/8, $·avx512IsInf(SB)
-DATA avx512Addresses<>+2656(SB)/8, $·avx512IsFinite(SB)
-DATA avx512Addresses<>+2664(SB)/8, $·avx512IsFinite(SB)
-DATA avx512Addresses<>+2672(SB)/8, $·avx512IsFinite(SB)
-DATA avx512Addresses<>+2680(SB)/8, $·avx512IsFinite(SB)
-DATA avx512Addresses<>+2688(SB)/8, $·avx512Equal(SB)
-DATA avx512Addresses<>+2696(SB)/8, $·avx512Equal(SB)
-DATA avx512Addresses<>+2704(SB)/8, $·avx512Equal(SB)
-DATA avx512Addresses<>+2712(SB)/8, $·avx512Equal(SB)
-DATA avx512Addresses<>+2720(SB)/8, $·avx512NotEqual(SB)
-DATA avx512Addresses<>+2728(SB)/8, $·avx512NotEqual(SB)
-DATA avx512Addresses<>+2736(SB)/8, $·avx512NotEqual(SB)
-DATA avx512Addresses<>+2744(SB)/8, $·avx512NotEqual(SB)
-DATA avx512Addresses<>+2752(SB)/8, $·avx512Less(SB)
-DATA avx512Addresses<>+2760(SB)/8, $·avx512Less(SB)
-DATA avx512Addresses<>+2768(SB)/8, $·avx512Less(SB)
-DATA avx512Addresses<>+2776(SB)/8, $·avx512Less(SB)
-DATA avx512Addresses<>+2784(SB)/8, $·avx512LessEqual(SB)
-DATA avx512Addresses<>+2792(SB)/8, $·avx512LessEqual(SB)
-DATA avx512Addresses<>+2800(SB)/8, $·avx512LessEqual(SB)
-DATA avx512Addresses<>+2808(SB)/8, $·avx512LessEqual(SB)
-DATA avx512Addresses<>+2816(SB)/8, $·avx512Greater(SB)
-DATA avx512Addresses<>+2824(SB)/8, $·avx512Greater(SB)
-DATA avx512Addresses<>+2832(SB)/8, $·avx512Greater(SB)
-DATA avx512Addresses<>+2840(SB)/8, $·avx512Greater(SB)
-DATA avx512Addresses<>+2848(SB)/8, $·avx512GreaterEqual(SB)
-DATA avx512Addresses<>+2856(SB)/8, $·avx512GreaterEqual(SB)
-DATA avx512Addresses<>+2864(SB)/8, $·avx512GreaterEqual(SB)
-DATA avx512Addresses<>+2872(SB)/8, $·avx512GreaterEqual(SB)
-DATA avx512Addresses<>+2880(SB)/8, $·avx512And(SB)
-DATA avx512Addresses<>+2888(SB)/8, $·avx512And(SB)
-DATA avx512Addresses<>+2896(SB)/8, $·avx512And(SB)
-DATA avx512Addresses<>+2904(SB)/8, $·avx512And(SB)
-DATA avx512Addresses<>+2912(SB)/8, $·avx512Or(SB)
-DATA avx512Addresses<>+2920(SB)/8, $·avx512Or(SB)
-DATA avx512Addresses<>+2928(SB)/8, $·avx512Or(SB)
-DATA avx512Addresses<>+2936(SB)/8, $·avx512Or(SB)
-DATA avx512Addresses<>+2944(SB)/8, $·avx512Xor(SB)
-DATA avx512Addresses<>+2952(SB)/8, $·avx512Xor(SB)
-DATA avx512Addresses<>+2960(SB)/8, $·avx512Xor(SB)
-DATA avx512Addresses<>+2968(SB)/8, $·avx512Xor(SB)
-DATA avx512Addresses<>+2976(SB)/8, $·avx512Where(SB)
-DATA avx512Addresses<>+2984(SB)/8, $·avx512Where1(SB)
-DATA avx512Addresses<>+2992(SB)/8, $·avx512Where2(SB)
-DATA avx512Addresses<>+3000(SB)/8, $·avx512Where3(SB)
-DATA avx512Addresses<>+3008(SB)/8, $·avx512WhereA(SB)
-DATA avx512Addresses<>+3016(SB)/8, $·avx512WhereA(SB)
-DATA avx512Addresses<>+3024(SB)/8, $·avx512WhereA(SB)
-DATA avx512Addresses<>+3032(SB)/8, $·avx512WhereA(SB)
-DATA avx512Addresses<>+3040(SB)/8, $·avx512WhereB(SB)
-DATA avx512Addresses<>+3048(SB)/8, $·avx512WhereB(SB)
-DATA avx512Addresses<>+3056(SB)/8, $·avx512WhereB(SB)
-DATA avx512Addresses<>+3064(SB)/8, $·avx512WhereB(SB)
-DATA avx512Addresses<>+3072(SB)/8, $·avx512RoundF16(SB)
-DATA avx512Addresses<>+3080(SB)/8, $·avx512RoundF16(SB)
-DATA avx512Addresses<>+3088(SB)/8, $·avx512RoundF16(SB)
-DATA avx512Addresses<>+3096(SB)/8, $·avx512RoundF16(SB)
-DATA avx512Addresses<>+3104(SB)/8, $·avx512RoundBF16(SB)
-DATA avx512Addresses<>+3112(SB)/8, $·avx512RoundBF16(SB)
-DATA avx512Addresses<>+3120(SB)/8, $·avx512RoundBF16(SB)
-DATA avx512Addresses<>+3128(SB)/8, $·avx512RoundBF16(SB)
-DATA avx512Addresses<>+3136(SB)/8, $·avx512Truth(SB)
-DATA avx512Addresses<>+3144(SB)/8, $·avx512Truth(SB)
-DATA avx512Addresses<>+3152(SB)/8, $·avx512Truth(SB)
-DATA avx512Addresses<>+3160(SB)/8, $·avx512Truth(SB)
-DATA avx512Addresses<>+3168(SB)/8, $·avx512Float(SB)
-DATA avx512Addresses<>+3176(SB)/8, $·avx512Float(SB)
-DATA avx512Addresses<>+3184(SB)/8, $·avx512Float(SB)
-DATA avx512Addresses<>+3192(SB)/8, $·avx512Float(SB)
-DATA avx512Addresses<>+3200(SB)/8, $·avx512Int(SB)
-DATA avx512Addresses<>+3208(SB)/8, $·avx512Int(SB)
-DATA avx512Addresses<>+3216(SB)/8, $·avx512Int(SB)
-DATA avx512Addresses<>+3224(SB)/8, $·avx512Int(SB)
-DATA avx512Addresses<>+3232(SB)/8, $·avx512ToInt(SB)
-DATA avx512Addresses<>+3240(SB)/8, $·avx512ToInt(SB)
-DATA avx512Addresses<>+3248(SB)/8, $·avx512ToInt(SB)
-DATA avx512Addresses<>+3256(SB)/8, $·avx512ToInt(SB)
-DATA avx512Addresses<>+3264(SB)/8, $·avx512FromInt(SB)
-DATA avx512Addresses<>+3272(SB)/8, $·avx512FromInt(SB)
-DATA avx512Addresses<>+3280(SB)/8, $·avx512FromInt(SB)
-DATA avx512Addresses<>+3288(SB)/8, $·avx512FromInt(SB)
-DATA avx512Addresses<>+3296(SB)/8, $·avx512AbsInt(SB)
-DATA avx512Addresses<>+3304(SB)/8, $·avx512AbsInt(SB)
-DATA avx512Addresses<>+3312(SB)/8, $·avx512AbsInt(SB)
-DATA avx512Addresses<>+3320(SB)/8, $·avx512AbsInt(SB)
-DATA avx512Addresses<>+3328(SB)/8, $·avx512NegInt(SB)
-DATA avx512Addresses<>+3336(SB)/8, $·avx512NegInt(SB)
-DATA avx512Addresses<>+3344(SB)/8, $·avx512NegInt(SB)
-DATA avx512Addresses<>+3352(SB)/8, $·avx512NegInt(SB)
-DATA avx512Addresses<>+3360(SB)/8, $·avx512SignInt(SB)
-DATA avx512Addresses<>+3368(SB)/8, $·avx512SignInt(SB)
-DATA avx512Addresses<>+3376(SB)/8, $·avx512SignInt(SB)
-DATA avx512Addresses<>+3384(SB)/8, $·avx512SignInt(SB)
-DATA avx512Addresses<>+3392(SB)/8, $·avx512SquareInt(SB)
-DATA avx512Addresses<>+3400(SB)/8, $·avx512SquareInt(SB)
-DATA avx512Addresses<>+3408(SB)/8, $·avx512SquareInt(SB)
-DATA avx512Addresses<>+3416(SB)/8, $·avx512SquareInt(SB)
-DATA avx512Addresses<>+3424(SB)/8, $·avx512ReluInt(SB)
-DATA avx512Addresses<>+3432(SB)/8, $·avx512ReluInt(SB)
-DATA avx512Addresses<>+3440(SB)/8, $·avx512ReluInt(SB)
-DATA avx512Addresses<>+3448(SB)/8, $·avx512ReluInt(SB)
-DATA avx512Addresses<>+3456(SB)/8, $·avx512AddInt(SB)
-DATA avx512Addresses<>+3464(SB)/8, $·avx512AddInt(SB)
-DATA avx512Addresses<>+3472(SB)/8, $·avx512AddInt(SB)
-DATA avx512Addresses<>+3480(SB)/8, $·avx512AddInt(SB)
-DATA avx512Addresses<>+3488(SB)/8, $·avx512SubInt(SB)
-DATA avx512Addresses<>+3496(SB)/8, $·avx512SubInt(SB)
-DATA avx512Addresses<>+3504(SB)/8, $·avx512SubInt(SB)
-DATA avx512Addresses<>+3512(SB)/8, $·avx512SubInt(SB)
-DATA avx512Addresses<>+3520(SB)/8, $·avx512SubFromInt(SB)
-DATA avx512Addresses<>+3528(SB)/8, $·avx512SubFromInt(SB)
-DATA avx512Addresses<>+3536(SB)/8, $·avx512SubFromInt(SB)
-DATA avx512Addresses<>+3544(SB)/8, $·avx512SubFromInt(SB)
-DATA avx512Addresses<>+3552(SB)/8, $·avx512MulInt(SB)
-DATA avx512Addresses<>+3560(SB)/8, $·avx512MulInt(SB)
-DATA avx512Addresses<>+3568(SB)/8, $·avx512MulInt(SB)
-DATA avx512Addresses<>+3576(SB)/8, $·avx512MulInt(SB)
-DATA avx512Addresses<>+3584(SB)/8, $·avx512MaxInt(SB)
-DATA avx512Addresses<>+3592(SB)/8, $·avx512MaxInt(SB)
-DATA avx512Addresses<>+3600(SB)/8, $·avx512MaxInt(SB)
-DATA avx512Addresses<>+3608(SB)/8, $·avx512MaxInt(SB)
-DATA avx512Addresses<>+3616(SB)/8, $·avx512MinInt(SB)
-DATA avx512Addresses<>+3624(SB)/8, $·avx512MinInt(SB)
-DATA avx512Addresses<>+3632(SB)/8, $·avx512MinInt(SB)
-DATA avx512Addresses<>+3640(SB)/8, $·avx512MinInt(SB)
-DATA avx512Addresses<>+3648(SB)/8, $·avx512LeakyInt(SB)
-DATA avx512Addresses<>+3656(SB)/8, $·avx512LeakyInt(SB)
-DATA avx512Addresses<>+3664(SB)/8, $·avx512LeakyInt(SB)
-DATA avx512Addresses<>+3672(SB)/8, $·avx512LeakyInt(SB)
-DATA avx512Addresses<>+3680(SB)/8, $·avx512EqualInt(SB)
-DATA avx512Addresses<>+3688(SB)/8, $·avx512EqualInt(SB)
-DATA avx512Addresses<>+3696(SB)/8, $·avx512EqualInt(SB)
-DATA avx512Addresses<>+3704(SB)/8, $·avx512EqualInt(SB)
-DATA avx512Addresses<>+3712(SB)/8, $·avx512NotEqualInt(SB)
-DATA avx512Addresses<>+3720(SB)/8, $·avx512NotEqualInt(SB)
-DATA avx512Addresses<>+3728(SB)/8, $·avx512NotEqualInt(SB)
-DATA avx512Addresses<>+3736(SB)/8, $·avx512NotEqualInt(SB)
-DATA avx512Addresses<>+3744(SB)/8, $·avx512LessInt(SB)
-DATA avx512Addresses<>+3752(SB)/8, $·avx512LessInt(SB)
-DATA avx512Addresses<>+3760(SB)/8, $·avx512LessInt(SB)
-DATA avx512Addresses<>+3768(SB)/8, $·avx512LessInt(SB)
-DATA avx512Addresses<>+3776(SB)/8, $·avx512LessEqualInt(SB)
-DATA avx512Addresses<>+3784(SB)/8, $·avx512LessEqualInt(SB)
-DATA avx512Addresses<>+3792(SB)/8, $·avx512LessEqualInt(SB)
-DATA avx512Addresses<>+3800(SB)/8, $·avx512LessEqualInt(SB)
-DATA avx512Addresses<>+3808(SB)/8, $·avx512GreaterInt(SB)
-DATA avx512Addresses<>+3816(SB)/8, $·avx512GreaterInt(SB)
-DATA avx512Addresses<>+3824(SB)/8, $·avx512GreaterInt(SB)
-DATA avx512Addresses<>+3832(SB)/8, $·avx512GreaterInt(SB)
-DATA avx512Addresses<>+3840(SB)/8, $·avx512GreaterEqualInt(SB)
-DATA avx512Addresses<>+3848(SB)/8, $·avx512GreaterEqualInt(SB)
-DATA avx512Addresses<>+3856(SB)/8, $·avx512GreaterEqualInt(SB)
-DATA avx512Addresses<>+3864(SB)/8, $·avx512GreaterEqualInt(SB)
-DATA avx512Addresses<>+3872(SB)/8, $·avx512AddAdd(SB)
-DATA avx512Addresses<>+3880(SB)/8, $·avx512AddAdd1(SB)
-DATA avx512Addresses<>+3888(SB)/8, $·avx512AddAdd(SB)
-DATA avx512Addresses<>+3896(SB)/8, $·avx512AddAdd1(SB)
-DATA avx512Addresses<>+3904(SB)/8, $·avx512AddAddOne(SB)
-DATA avx512Addresses<>+3912(SB)/8, $·avx512AddAddOne1(SB)
-DATA avx512Addresses<>+3920(SB)/8, $·avx512AddAddOne(SB)
-DATA avx512Addresses<>+3928(SB)/8, $·avx512AddAddOne1(SB)
-DATA avx512Addresses<>+3936(SB)/8, $·avx512AddSub(SB)
-DATA avx512Addresses<>+3944(SB)/8, $·avx512AddSub1(SB)
-DATA avx512Addresses<>+3952(SB)/8, $·avx512AddSub(SB)
-DATA avx512Addresses<>+3960(SB)/8, $·avx512AddSub1(SB)
-DATA avx512Addresses<>+3968(SB)/8, $·avx512AddSubOne(SB)
-DATA avx512Addresses<>+3976(SB)/8, $·avx512AddSubOne1(SB)
-DATA avx512Addresses<>+3984(SB)/8, $·avx512AddSubOne(SB)
-DATA avx512Addresses<>+3992(SB)/8, $·avx512AddSubOne1(SB)
+DATA avx512Addresses<>+160(SB)/8, $·avx512SaveLoad(SB)
+DATA avx512Addresses<>+168(SB)/8, $·avx512SaveLoad(SB)
+DATA avx512Addresses<>+176(SB)/8, $·avx512SaveLoad(SB)
+DATA avx512Addresses<>+184(SB)/8, $·avx512SaveLoad(SB)
+DATA avx512Addresses<>+192(SB)/8, $·avx512StreamLoad(SB)
+DATA avx512Addresses<>+200(SB)/8, $·avx512StreamLoad(SB)
+DATA avx512Addresses<>+208(SB)/8, $·avx512StreamLoad(SB)
+DATA avx512Addresses<>+216(SB)/8, $·avx512StreamLoad(SB)
+DATA avx512Addresses<>+224(SB)/8, $·avx512LoadBool(SB)
+DATA avx512Addresses<>+232(SB)/8, $·avx512LoadBool(SB)
+DATA avx512Addresses<>+240(SB)/8, $·avx512LoadBool(SB)
+DATA avx512Addresses<>+248(SB)/8, $·avx512LoadBool(SB)
+DATA avx512Addresses<>+256(SB)/8, $·avx512SaveBool(SB)
+DATA avx512Addresses<>+264(SB)/8, $·avx512SaveBool(SB)
+DATA avx512Addresses<>+272(SB)/8, $·avx512SaveBool(SB)
+DATA avx512Addresses<>+280(SB)/8, $·avx512SaveBool(SB)
+DATA avx512Addresses<>+288(SB)/8, $·avx512LoadF16(SB)
+DATA avx512Addresses<>+296(SB)/8, $·avx512LoadF16(SB)
+DATA avx512Addresses<>+304(SB)/8, $·avx512LoadF16(SB)
+DATA avx512Addresses<>+312(SB)/8, $·avx512LoadF16(SB)
+DATA avx512Addresses<>+320(SB)/8, $·avx512SaveF16(SB)
+DATA avx512Addresses<>+328(SB)/8, $·avx512SaveF16(SB)
+DATA avx512Addresses<>+336(SB)/8, $·avx512SaveF16(SB)
+DATA avx512Addresses<>+344(SB)/8, $·avx512SaveF16(SB)
+DATA avx512Addresses<>+352(SB)/8, $·avx512LoadBF16(SB)
+DATA avx512Addresses<>+360(SB)/8, $·avx512LoadBF16(SB)
+DATA avx512Addresses<>+368(SB)/8, $·avx512LoadBF16(SB)
+DATA avx512Addresses<>+376(SB)/8, $·avx512LoadBF16(SB)
+DATA avx512Addresses<>+384(SB)/8, $·avx512SaveBF16(SB)
+DATA avx512Addresses<>+392(SB)/8, $·avx512SaveBF16(SB)
+DATA avx512Addresses<>+400(SB)/8, $·avx512SaveBF16(SB)
+DATA avx512Addresses<>+408(SB)/8, $·avx512SaveBF16(SB)
+DATA avx512Addresses<>+416(SB)/8, $·avx512LoadI8(SB)
+DATA avx512Addresses<>+424(SB)/8, $·avx512LoadI8(SB)
+DATA avx512Addresses<>+432(SB)/8, $·avx512LoadI8(SB)
+DATA avx512Addresses<>+440(SB)/8, $·avx512LoadI8(SB)
+DATA avx512Addresses<>+448(SB)/8, $·avx512LoadU8(SB)
+DATA avx512Addresses<>+456(SB)/8, $·avx512LoadU8(SB)
+DATA avx512Addresses<>+464(SB)/8, $·avx512LoadU8(SB)
+DATA avx512Addresses<>+472(SB)/8, $·avx512LoadU8(SB)
+DATA avx512Addresses<>+480(SB)/8, $·avx512SaveByte(SB)
+DATA avx512Addresses<>+488(SB)/8, $·avx512SaveByte(SB)
+DATA avx512Addresses<>+496(SB)/8, $·avx512SaveByte(SB)
+DATA avx512Addresses<>+504(SB)/8, $·avx512SaveByte(SB)
+DATA avx512Addresses<>+512(SB)/8, $·avx512Abs(SB)
+DATA avx512Addresses<>+520(SB)/8, $·avx512Abs1(SB)
+DATA avx512Addresses<>+528(SB)/8, $·avx512Abs2(SB)
+DATA avx512Addresses<>+536(SB)/8, $·avx512Abs3(SB)
+DATA avx512Addresses<>+544(SB)/8, $·avx512Neg(SB)
+DATA avx512Addresses<>+552(SB)/8, $·avx512Neg1(SB)
+DATA avx512Addresses<>+560(SB)/8, $·avx512Neg2(SB)
+DATA avx512Addresses<>+568(SB)/8, $·avx512Neg3(SB)
+DATA avx512Addresses<>+576(SB)/8, $·avx512Sign(SB)
+DATA avx512Addresses<>+584(SB)/8, $·avx512Sign(SB)
+DATA avx512Addresses<>+592(SB)/8, $·avx512Sign(SB)
+DATA avx512Addresses<>+600(SB)/8, $·avx512Sign(SB)
+DATA avx512Addresses<>+608(SB)/8, $·avx512Ceil(SB)
+DATA avx512Addresses<>+616(SB)/8, $·avx512Ceil(SB)
+DATA avx512Addresses<>+624(SB)/8, $·avx512Ceil(SB)
+DATA avx512Addresses<>+632(SB)/8, $·avx512Ceil(SB)
+DATA avx512Addresses<>+640(SB)/8, $·avx512Floor(SB)
+DATA avx512Addresses<>+648(SB)/8, $·avx512Floor(SB)
+DATA avx512Addresses<>+656(SB)/8, $·avx512Floor(SB)
+DATA avx512Addresses<>+664(SB)/8, $·avx512Floor(SB)
+DATA avx512Addresses<>+672(SB)/8, $·avx512Round(SB)
+DATA avx512Addresses<>+680(SB)/8, $·avx512Round(SB)
+DATA avx512Addresses<>+688(SB)/8, $·avx512Round(SB)
+DATA avx512Addresses<>+696(SB)/8, $·avx512Round(SB)
+DATA avx512Addresses<>+704(SB)/8, $·avx512Trunc(SB)
+DATA avx512Addresses<>+712(SB)/8, $·avx512Trunc(SB)
+DATA avx512Addresses<>+720(SB)/8, $·avx512Trunc(SB)
+DATA avx512Addresses<>+728(SB)/8, $·avx512Trunc(SB)
+DATA avx512Addresses<>+736(SB)/8, $·avx512Sqrt(SB)
+DATA avx512Addresses<>+744(SB)/8, $·avx512Sqrt(SB)
+DATA avx512Addresses<>+752(SB)/8, $·avx512Sqrt(SB)
+DATA avx512Addresses<>+760(SB)/8, $·avx512Sqrt(SB)
+DATA avx512Addresses<>+768(SB)/8, $·avx512Rsqrt(SB)
+DATA avx512Addresses<>+776(SB)/8, $·avx512Rsqrt(SB)
+DATA avx512Addresses<>+784(SB)/8, $·avx512Rsqrt(SB)
+DATA avx512Addresses<>+792(SB)/8, $·avx512Rsqrt(SB)
+DATA avx512Addresses<>+800(SB)/8, $·avx512Cbrt(SB)
+DATA avx512Addresses<>+808(SB)/8, $·avx512Cbrt(SB)
+DATA avx512Addresses<>+816(SB)/8, $·avx512Cbrt(SB)
+DATA avx512Addresses<>+824(SB)/8, $·avx512Cbrt(SB)
+DATA avx512Addresses<>+832(SB)/8, $·avx512Reciprocal(SB)
+DATA avx512Addresses<>+840(SB)/8, $·avx512Reciprocal(SB)
+DATA avx512Addresses<>+848(SB)/8, $·avx512Reciprocal(SB)
+DATA avx512Addresses<>+856(SB)/8, $·avx512Reciprocal(SB)
+DATA avx512Addresses<>+864(SB)/8, $·avx512Square(SB)
+DATA avx512Addresses<>+872(SB)/8, $·avx512Square1(SB)
+DATA avx512Addresses<>+880(SB)/8, $·avx512Square2(SB)
+DATA avx512Addresses<>+888(SB)/8, $·avx512Square3(SB)
+DATA avx512Addresses<>+896(SB)/8, $·avx512Exp(SB)
+DATA avx512Addresses<>+904(SB)/8, $·avx512Exp(SB)
+DATA avx512Addresses<>+912(SB)/8, $·avx512Exp(SB)
+DATA avx512Addresses<>+920(SB)/8, $·avx512Exp(SB)
+DATA avx512Addresses<>+928(SB)/8, $·avx512Exp2(SB)
+DATA avx512Addresses<>+936(SB)/8, $·avx512Exp2(SB)
+DATA avx512Addresses<>+944(SB)/8, $·avx512Exp2(SB)
+DATA avx512Addresses<>+952(SB)/8, $·avx512Exp2(SB)
+DATA avx512Addresses<>+960(SB)/8, $·avx512Expm1(SB)
+DATA avx512Addresses<>+968(SB)/8, $·avx512Expm1(SB)
+DATA avx512Addresses<>+976(SB)/8, $·avx512Expm1(SB)
+DATA avx512Addresses<>+984(SB)/8, $·avx512Expm1(SB)
+DATA avx512Addresses<>+992(SB)/8, $·avx512Log(SB)
+DATA avx512Addresses<>+1000(SB)/8, $·avx512Log(SB)
+DATA avx512Addresses<>+1008(SB)/8, $·avx512Log(SB)
+DATA avx512Addresses<>+1016(SB)/8, $·avx512Log(SB)
+DATA avx512Addresses<>+1024(SB)/8, $·avx512Log2(SB)
+DATA avx512Addresses<>+1032(SB)/8, $·avx512Log2(SB)
+DATA avx512Addresses<>+1040(SB)/8, $·avx512Log2(SB)
+DATA avx512Addresses<>+1048(SB)/8, $·avx512Log2(SB)
+DATA avx512Addresses<>+1056(SB)/8, $·avx512Log10(SB)
+DATA avx512Addresses<>+1064(SB)/8, $·avx512Log10(SB)
+DATA avx512Addresses<>+1072(SB)/8, $·avx512Log10(SB)
+DATA avx512Addresses<>+1080(SB)/8, $·avx512Log10(SB)
+DATA avx512Addresses<>+1088(SB)/8, $·avx512Log1p(SB)
+DATA avx512Addresses<>+1096(SB)/8, $·avx512Log1p(SB)
+DATA avx512Addresses<>+1104(SB)/8, $·avx512Log1p(SB)
+DATA avx512Addresses<>+1112(SB)/8, $·avx512Log1p(SB)
+DATA avx512Addresses<>+1120(SB)/8, $·avx512Sin(SB)
+DATA avx512Addresses<>+1128(SB)/8, $·avx512Sin(SB)
+DATA avx512Addresses<>+1136(SB)/8, $·avx512Sin(SB)
+DATA avx512Addresses<>+1144(SB)/8, $·avx512Sin(SB)
+DATA avx512Addresses<>+1152(SB)/8, $·avx512Cos(SB)
+DATA avx512Addresses<>+1160(SB)/8, $·avx512Cos(SB)
+DATA avx512Addresses<>+1168(SB)/8, $·avx512Cos(SB)
+DATA avx512Addresses<>+1176(SB)/8, $·avx512Cos(SB)
+DATA avx512Addresses<>+1184(SB)/8, $·avx512Tan(SB)
+DATA avx512Addresses<>+1192(SB)/8, $·avx512Tan(SB)
+DATA avx512Addresses<>+1200(SB)/8, $·avx512Tan(SB)
+DATA avx512Addresses<>+1208(SB)/8, $·avx512Tan(SB)
+DATA avx512Addresses<>+1216(SB)/8, $·avx512Asin(SB)
+DATA avx512Addresses<>+1224(SB)/8, $·avx512Asin(SB)
+DATA avx512Addresses<>+1232(SB)/8, $·avx512Asin(SB)
+DATA avx512Addresses<>+1240(SB)/8, $·avx512Asin(SB)
+DATA avx512Addresses<>+1248(SB)/8, $·avx512Acos(SB)
+DATA avx512Addresses<>+1256(SB)/8, $·avx512Acos(SB)
+DATA avx512Addresses<>+1264(SB)/8, $·avx512Acos(SB)
+DATA avx512Addresses<>+1272(SB)/8, $·avx512Acos(SB)
+DATA avx512Addresses<>+1280(SB)/8, $·avx512Atan(SB)
+DATA avx512Addresses<>+1288(SB)/8, $·avx512Atan(SB)
+DATA avx512Addresses<>+1296(SB)/8, $·avx512Atan(SB)
+DATA avx512Addresses<>+1304(SB)/8, $·avx512Atan(SB)
+DATA avx512Addresses<>+1312(SB)/8, $·avx512Sinh(SB)
+DATA avx512Addresses<>+1320(SB)/8, $·avx512Sinh(SB)
+DATA avx512Addresses<>+1328(SB)/8, $·avx512Sinh(SB)
+DATA avx512Addresses<>+1336(SB)/8, $·avx512Sinh(SB)
+DATA avx512Addresses<>+1344(SB)/8, $·avx512Cosh(SB)
+DATA avx512Addresses<>+1352(SB)/8, $·avx512Cosh(SB)
+DATA avx512Addresses<>+1360(SB)/8, $·avx512Cosh(SB)
+DATA avx512Addresses<>+1368(SB)/8, $·avx512Cosh(SB)
+DATA avx512Addresses<>+1376(SB)/8, $·avx512Tanh(SB)
+DATA avx512Addresses<>+1384(SB)/8, $·avx512Tanh(SB)
+DATA avx512Addresses<>+1392(SB)/8, $·avx512Tanh(SB)
+DATA avx512Addresses<>+1400(SB)/8, $·avx512Tanh(SB)
+DATA avx512Addresses<>+1408(SB)/8, $·avx512Asinh(SB)
+DATA avx512Addresses<>+1416(SB)/8, $·avx512Asinh(SB)
+DATA avx512Addresses<>+1424(SB)/8, $·avx512Asinh(SB)
+DATA avx512Addresses<>+1432(SB)/8, $·avx512Asinh(SB)
+DATA avx512Addresses<>+1440(SB)/8, $·avx512Acosh(SB)
+DATA avx512Addresses<>+1448(SB)/8, $·avx512Acosh(SB)
+DATA avx512Addresses<>+1456(SB)/8, $·avx512Acosh(SB)
+DATA avx512Addresses<>+1464(SB)/8, $·avx512Acosh(SB)
+DATA avx512Addresses<>+1472(SB)/8, $·avx512Atanh(SB)
+DATA avx512Addresses<>+1480(SB)/8, $·avx512Atanh(SB)
+DATA avx512Addresses<>+1488(SB)/8, $·avx512Atanh(SB)
+DATA avx512Addresses<>+1496(SB)/8, $·avx512Atanh(SB)
+DATA avx512Addresses<>+1504(SB)/8, $·avx512Erf(SB)
+DATA avx512Addresses<>+1512(SB)/8, $·avx512Erf(SB)
+DATA avx512Addresses<>+1520(SB)/8, $·avx512Erf(SB)
+DATA avx512Addresses<>+1528(SB)/8, $·avx512Erf(SB)
+DATA avx512Addresses<>+1536(SB)/8, $·avx512Relu(SB)
+DATA avx512Addresses<>+1544(SB)/8, $·avx512Relu1(SB)
+DATA avx512Addresses<>+1552(SB)/8, $·avx512Relu2(SB)
+DATA avx512Addresses<>+1560(SB)/8, $·avx512Relu3(SB)
+DATA avx512Addresses<>+1568(SB)/8, $·avx512Relu6(SB)
+DATA avx512Addresses<>+1576(SB)/8, $·avx512Relu6(SB)
+DATA avx512Addresses<>+1584(SB)/8, $·avx512Relu6(SB)
+DATA avx512Addresses<>+1592(SB)/8, $·avx512Relu6(SB)
+DATA avx512Addresses<>+1600(SB)/8, $·avx512Selu(SB)
+DATA avx512Addresses<>+1608(SB)/8, $·avx512Selu(SB)
+DATA avx512Addresses<>+1616(SB)/8, $·avx512Selu(SB)
+DATA avx512Addresses<>+1624(SB)/8, $·avx512Selu(SB)
+DATA avx512Addresses<>+1632(SB)/8, $·avx512Gelu(SB)
+DATA avx512Addresses<>+1640(SB)/8, $·avx512Gelu(SB)
+DATA avx512Addresses<>+1648(SB)/8, $·avx512Gelu(SB)
+DATA avx512Addresses<>+1656(SB)/8, $·avx512Gelu(SB)
+DATA avx512Addresses<>+1664(SB)/8, $·avx512GeluTanh(SB)
+DATA avx512Addresses<>+1672(SB)/8, $·avx512GeluTanh(SB)
+DATA avx512Addresses<>+1680(SB)/8, $·avx512GeluTanh(SB)
+DATA avx512Addresses<>+1688(SB)/8, $·avx512GeluTanh(SB)
+DATA avx512Addresses<>+1696(SB)/8, $·avx512Silu(SB)
+DATA avx512Addresses<>+1704(SB)/8, $·avx512Silu(SB)
+DATA avx512Addresses<>+1712(SB)/8, $·avx512Silu(SB)
+DATA avx512Addresses<>+1720(SB)/8, $·avx512Silu(SB)
+DATA avx512Addresses<>+1728(SB)/8, $·avx512Sigmoid(SB)
+DATA avx512Addresses<>+1736(SB)/8, $·avx512Sigmoid(SB)
+DATA avx512Addresses<>+1744(SB)/8, $·avx512Sigmoid(SB)
+DATA avx512Addresses<>+1752(SB)/8, $·avx512Sigmoid(SB)
+DATA avx512Addresses<>+1760(SB)/8, $·avx512LogSigmoid(SB)
+DATA avx512Addresses<>+1768(SB)/8, $·avx512LogSigmoid(SB)
+DATA avx512Addresses<>+1776(SB)/8, $·avx512LogSigmoid(SB)
+DATA avx512Addresses<>+1784(SB)/8, $·avx512LogSigmoid(SB)
+DATA avx512Addresses<>+1792(SB)/8, $·avx512Softplus(SB)
+DATA avx512Addresses<>+1800(SB)/8, $·avx512Softplus(SB)
+DATA avx512Addresses<>+1808(SB)/8, $·avx512Softplus(SB)
+DATA avx512Addresses<>+1816(SB)/8, $·avx512Softplus(SB)
+DATA avx512Addresses<>+1824(SB)/8, $·avx512Softsign(SB)
+DATA avx512Addresses<>+1832(SB)/8, $·avx512Softsign(SB)
+DATA avx512Addresses<>+1840(SB)/8, $·avx512Softsign(SB)
+DATA avx512Addresses<>+1848(SB)/8, $·avx512Softsign(SB)
+DATA avx512Addresses<>+1856(SB)/8, $·avx512Mish(SB)
+DATA avx512Addresses<>+1864(SB)/8, $·avx512Mish(SB)
+DATA avx512Addresses<>+1872(SB)/8, $·avx512Mish(SB)
+DATA avx512Addresses<>+1880(SB)/8, $·avx512Mish(SB)
+DATA avx512Addresses<>+1888(SB)/8, $·avx512HardSwish(SB)
+DATA avx512Addresses<>+1896(SB)/8, $·avx512HardSwish(SB)
+DATA avx512Addresses<>+1904(SB)/8, $·avx512HardSwish(SB)
+DATA avx512Addresses<>+1912(SB)/8, $·avx512HardSwish(SB)
+DATA avx512Addresses<>+1920(SB)/8, $·avx512Add(SB)
+DATA avx512Addresses<>+1928(SB)/8, $·avx512Add1(SB)
+DATA avx512Addresses<>+1936(SB)/8, $·avx512Add2(SB)
+DATA avx512Addresses<>+1944(SB)/8, $·avx512Add3(SB)
+DATA avx512Addresses<>+1952(SB)/8, $·avx512Sub(SB)
+DATA avx512Addresses<>+1960(SB)/8, $·avx512Sub1(SB)
+DATA avx512Addresses<>+1968(SB)/8, $·avx512Sub2(SB)
+DATA avx512Addresses<>+1976(SB)/8, $·avx512Sub3(SB)
+DATA avx512Addresses<>+1984(SB)/8, $·avx512SubFrom(SB)
+DATA avx512Addresses<>+1992(SB)/8, $·avx512SubFrom1(SB)
+DATA avx512Addresses<>+2000(SB)/8, $·avx512SubFrom2(SB)
+DATA avx512Addresses<>+2008(SB)/8, $·avx512SubFrom3(SB)
+DATA avx512Addresses<>+2016(SB)/8, $·avx512Mul(SB)
+DATA avx512Addresses<>+2024(SB)/8, $·avx512Mul1(SB)
+DATA avx512Addresses<>+2032(SB)/8, $·avx512Mul2(SB)
+DATA avx512Addresses<>+2040(SB)/8, $·avx512Mul3(SB)
+DATA avx512Addresses<>+2048(SB)/8, $·avx512Div(SB)
+DATA avx512Addresses<>+2056(SB)/8, $·avx512Div1(SB)
+DATA avx512Addresses<>+2064(SB)/8, $·avx512Div2(SB)
+DATA avx512Addresses<>+2072(SB)/8, $·avx512Div3(SB)
+DATA avx512Addresses<>+2080(SB)/8, $·avx512DivInto(SB)
+DATA avx512Addresses<>+2088(SB)/8, $·avx512DivInto(SB)
+DATA avx512Addresses<>+2096(SB)/8, $·avx512DivInto(SB)
+DATA avx512Addresses<>+2104(SB)/8, $·avx512DivInto(SB)
+DATA avx512Addresses<>+2112(SB)/8, $·avx512Max(SB)
+DATA avx512Addresses<>+2120(SB)/8, $·avx512Max(SB)
+DATA avx512Addresses<>+2128(SB)/8, $·avx512Max(SB)
+DATA avx512Addresses<>+2136(SB)/8, $·avx512Max(SB)
+DATA avx512Addresses<>+2144(SB)/8, $·avx512Min(SB)
+DATA avx512Addresses<>+2152(SB)/8, $·avx512Min(SB)
+DATA avx512Addresses<>+2160(SB)/8, $·avx512Min(SB)
+DATA avx512Addresses<>+2168(SB)/8, $·avx512Min(SB)
+DATA avx512Addresses<>+2176(SB)/8, $·avx512MaxPlain(SB)
+DATA avx512Addresses<>+2184(SB)/8, $·avx512MaxPlain1(SB)
+DATA avx512Addresses<>+2192(SB)/8, $·avx512MaxPlain2(SB)
+DATA avx512Addresses<>+2200(SB)/8, $·avx512MaxPlain3(SB)
+DATA avx512Addresses<>+2208(SB)/8, $·avx512MinPlain(SB)
+DATA avx512Addresses<>+2216(SB)/8, $·avx512MinPlain1(SB)
+DATA avx512Addresses<>+2224(SB)/8, $·avx512MinPlain2(SB)
+DATA avx512Addresses<>+2232(SB)/8, $·avx512MinPlain3(SB)
+DATA avx512Addresses<>+2240(SB)/8, $·avx512Rem(SB)
+DATA avx512Addresses<>+2248(SB)/8, $·avx512Rem(SB)
+DATA avx512Addresses<>+2256(SB)/8, $·avx512Rem(SB)
+DATA avx512Addresses<>+2264(SB)/8, $·avx512Rem(SB)
+DATA avx512Addresses<>+2272(SB)/8, $·avx512Pow(SB)
+DATA avx512Addresses<>+2280(SB)/8, $·avx512Pow(SB)
+DATA avx512Addresses<>+2288(SB)/8, $·avx512Pow(SB)
+DATA avx512Addresses<>+2296(SB)/8, $·avx512Pow(SB)
+DATA avx512Addresses<>+2304(SB)/8, $·avx512Atan2(SB)
+DATA avx512Addresses<>+2312(SB)/8, $·avx512Atan2(SB)
+DATA avx512Addresses<>+2320(SB)/8, $·avx512Atan2(SB)
+DATA avx512Addresses<>+2328(SB)/8, $·avx512Atan2(SB)
+DATA avx512Addresses<>+2336(SB)/8, $·avx512Hypot(SB)
+DATA avx512Addresses<>+2344(SB)/8, $·avx512Hypot(SB)
+DATA avx512Addresses<>+2352(SB)/8, $·avx512Hypot(SB)
+DATA avx512Addresses<>+2360(SB)/8, $·avx512Hypot(SB)
+DATA avx512Addresses<>+2368(SB)/8, $·avx512LogAddExp(SB)
+DATA avx512Addresses<>+2376(SB)/8, $·avx512LogAddExp(SB)
+DATA avx512Addresses<>+2384(SB)/8, $·avx512LogAddExp(SB)
+DATA avx512Addresses<>+2392(SB)/8, $·avx512LogAddExp(SB)
+DATA avx512Addresses<>+2400(SB)/8, $·avx512CopySign(SB)
+DATA avx512Addresses<>+2408(SB)/8, $·avx512CopySign(SB)
+DATA avx512Addresses<>+2416(SB)/8, $·avx512CopySign(SB)
+DATA avx512Addresses<>+2424(SB)/8, $·avx512CopySign(SB)
+DATA avx512Addresses<>+2432(SB)/8, $·avx512Leaky(SB)
+DATA avx512Addresses<>+2440(SB)/8, $·avx512Leaky(SB)
+DATA avx512Addresses<>+2448(SB)/8, $·avx512Leaky(SB)
+DATA avx512Addresses<>+2456(SB)/8, $·avx512Leaky(SB)
+DATA avx512Addresses<>+2464(SB)/8, $·avx512Elu(SB)
+DATA avx512Addresses<>+2472(SB)/8, $·avx512Elu(SB)
+DATA avx512Addresses<>+2480(SB)/8, $·avx512Elu(SB)
+DATA avx512Addresses<>+2488(SB)/8, $·avx512Elu(SB)
+DATA avx512Addresses<>+2496(SB)/8, $·avx512Celu(SB)
+DATA avx512Addresses<>+2504(SB)/8, $·avx512Celu(SB)
+DATA avx512Addresses<>+2512(SB)/8, $·avx512Celu(SB)
+DATA avx512Addresses<>+2520(SB)/8, $·avx512Celu(SB)
+DATA avx512Addresses<>+2528(SB)/8, $·avx512ClipLo(SB)
+DATA avx512Addresses<>+2536(SB)/8, $·avx512ClipLo(SB)
+DATA avx512Addresses<>+2544(SB)/8, $·avx512ClipLo(SB)
+DATA avx512Addresses<>+2552(SB)/8, $·avx512ClipLo(SB)
+DATA avx512Addresses<>+2560(SB)/8, $·avx512ClipHi(SB)
+DATA avx512Addresses<>+2568(SB)/8, $·avx512ClipHi(SB)
+DATA avx512Addresses<>+2576(SB)/8, $·avx512ClipHi(SB)
+DATA avx512Addresses<>+2584(SB)/8, $·avx512ClipHi(SB)
+DATA avx512Addresses<>+2592(SB)/8, $·avx512HardSigmoid(SB)
+DATA avx512Addresses<>+2600(SB)/8, $·avx512HardSigmoid(SB)
+DATA avx512Addresses<>+2608(SB)/8, $·avx512HardSigmoid(SB)
+DATA avx512Addresses<>+2616(SB)/8, $·avx512HardSigmoid(SB)
+DATA avx512Addresses<>+2624(SB)/8, $·avx512Threshold(SB)
+DATA avx512Addresses<>+2632(SB)/8, $·avx512Threshold(SB)
+DATA avx512Addresses<>+2640(SB)/8, $·avx512Threshold(SB)
+DATA avx512Addresses<>+2648(SB)/8, $·avx512Threshold(SB)
+DATA avx512Addresses<>+2656(SB)/8, $·avx512IsNaN(SB)
+DATA avx512Addresses<>+2664(SB)/8, $·avx512IsNaN(SB)
+DATA avx512Addresses<>+2672(SB)/8, $·avx512IsNaN(SB)
+DATA avx512Addresses<>+2680(SB)/8, $·avx512IsNaN(SB)
+DATA avx512Addresses<>+2688(SB)/8, $·avx512IsInf(SB)
+DATA avx512Addresses<>+2696(SB)/8, $·avx512IsInf(SB)
+DATA avx512Addresses<>+2704(SB)/8, $·avx512IsInf(SB)
+DATA avx512Addresses<>+2712(SB)/8, $·avx512IsInf(SB)
+DATA avx512Addresses<>+2720(SB)/8, $·avx512IsFinite(SB)
+DATA avx512Addresses<>+2728(SB)/8, $·avx512IsFinite(SB)
+DATA avx512Addresses<>+2736(SB)/8, $·avx512IsFinite(SB)
+DATA avx512Addresses<>+2744(SB)/8, $·avx512IsFinite(SB)
+DATA avx512Addresses<>+2752(SB)/8, $·avx512Equal(SB)
+DATA avx512Addresses<>+2760(SB)/8, $·avx512Equal(SB)
+DATA avx512Addresses<>+2768(SB)/8, $·avx512Equal(SB)
+DATA avx512Addresses<>+2776(SB)/8, $·avx512Equal(SB)
+DATA avx512Addresses<>+2784(SB)/8, $·avx512NotEqual(SB)
+DATA avx512Addresses<>+2792(SB)/8, $·avx512NotEqual(SB)
+DATA avx512Addresses<>+2800(SB)/8, $·avx512NotEqual(SB)
+DATA avx512Addresses<>+2808(SB)/8, $·avx512NotEqual(SB)
+DATA avx512Addresses<>+2816(SB)/8, $·avx512Less(SB)
+DATA avx512Addresses<>+2824(SB)/8, $·avx512Less(SB)
+DATA avx512Addresses<>+2832(SB)/8, $·avx512Less(SB)
+DATA avx512Addresses<>+2840(SB)/8, $·avx512Less(SB)
+DATA avx512Addresses<>+2848(SB)/8, $·avx512LessEqual(SB)
+DATA avx512Addresses<>+2856(SB)/8, $·avx512LessEqual(SB)
+DATA avx512Addresses<>+2864(SB)/8, $·avx512LessEqual(SB)
+DATA avx512Addresses<>+2872(SB)/8, $·avx512LessEqual(SB)
+DATA avx512Addresses<>+2880(SB)/8, $·avx512Greater(SB)
+DATA avx512Addresses<>+2888(SB)/8, $·avx512Greater(SB)
+DATA avx512Addresses<>+2896(SB)/8, $·avx512Greater(SB)
+DATA avx512Addresses<>+2904(SB)/8, $·avx512Greater(SB)
+DATA avx512Addresses<>+2912(SB)/8, $·avx512GreaterEqual(SB)
+DATA avx512Addresses<>+2920(SB)/8, $·avx512GreaterEqual(SB)
+DATA avx512Addresses<>+2928(SB)/8, $·avx512GreaterEqual(SB)
+DATA avx512Addresses<>+2936(SB)/8, $·avx512GreaterEqual(SB)
+DATA avx512Addresses<>+2944(SB)/8, $·avx512And(SB)
+DATA avx512Addresses<>+2952(SB)/8, $·avx512And(SB)
+DATA avx512Addresses<>+2960(SB)/8, $·avx512And(SB)
+DATA avx512Addresses<>+2968(SB)/8, $·avx512And(SB)
+DATA avx512Addresses<>+2976(SB)/8, $·avx512Or(SB)
+DATA avx512Addresses<>+2984(SB)/8, $·avx512Or(SB)
+DATA avx512Addresses<>+2992(SB)/8, $·avx512Or(SB)
+DATA avx512Addresses<>+3000(SB)/8, $·avx512Or(SB)
+DATA avx512Addresses<>+3008(SB)/8, $·avx512Xor(SB)
+DATA avx512Addresses<>+3016(SB)/8, $·avx512Xor(SB)
+DATA avx512Addresses<>+3024(SB)/8, $·avx512Xor(SB)
+DATA avx512Addresses<>+3032(SB)/8, $·avx512Xor(SB)
+DATA avx512Addresses<>+3040(SB)/8, $·avx512Where(SB)
+DATA avx512Addresses<>+3048(SB)/8, $·avx512Where1(SB)
+DATA avx512Addresses<>+3056(SB)/8, $·avx512Where2(SB)
+DATA avx512Addresses<>+3064(SB)/8, $·avx512Where3(SB)
+DATA avx512Addresses<>+3072(SB)/8, $·avx512WhereA(SB)
+DATA avx512Addresses<>+3080(SB)/8, $·avx512WhereA(SB)
+DATA avx512Addresses<>+3088(SB)/8, $·avx512WhereA(SB)
+DATA avx512Addresses<>+3096(SB)/8, $·avx512WhereA(SB)
+DATA avx512Addresses<>+3104(SB)/8, $·avx512WhereB(SB)
+DATA avx512Addresses<>+3112(SB)/8, $·avx512WhereB(SB)
+DATA avx512Addresses<>+3120(SB)/8, $·avx512WhereB(SB)
+DATA avx512Addresses<>+3128(SB)/8, $·avx512WhereB(SB)
+DATA avx512Addresses<>+3136(SB)/8, $·avx512RoundF16(SB)
+DATA avx512Addresses<>+3144(SB)/8, $·avx512RoundF16(SB)
+DATA avx512Addresses<>+3152(SB)/8, $·avx512RoundF16(SB)
+DATA avx512Addresses<>+3160(SB)/8, $·avx512RoundF16(SB)
+DATA avx512Addresses<>+3168(SB)/8, $·avx512RoundBF16(SB)
+DATA avx512Addresses<>+3176(SB)/8, $·avx512RoundBF16(SB)
+DATA avx512Addresses<>+3184(SB)/8, $·avx512RoundBF16(SB)
+DATA avx512Addresses<>+3192(SB)/8, $·avx512RoundBF16(SB)
+DATA avx512Addresses<>+3200(SB)/8, $·avx512Truth(SB)
+DATA avx512Addresses<>+3208(SB)/8, $·avx512Truth(SB)
+DATA avx512Addresses<>+3216(SB)/8, $·avx512Truth(SB)
+DATA avx512Addresses<>+3224(SB)/8, $·avx512Truth(SB)
+DATA avx512Addresses<>+3232(SB)/8, $·avx512Float(SB)
+DATA avx512Addresses<>+3240(SB)/8, $·avx512Float(SB)
+DATA avx512Addresses<>+3248(SB)/8, $·avx512Float(SB)
+DATA avx512Addresses<>+3256(SB)/8, $·avx512Float(SB)
+DATA avx512Addresses<>+3264(SB)/8, $·avx512Int(SB)
+DATA avx512Addresses<>+3272(SB)/8, $·avx512Int(SB)
+DATA avx512Addresses<>+3280(SB)/8, $·avx512Int(SB)
+DATA avx512Addresses<>+3288(SB)/8, $·avx512Int(SB)
+DATA avx512Addresses<>+3296(SB)/8, $·avx512ToInt(SB)
+DATA avx512Addresses<>+3304(SB)/8, $·avx512ToInt(SB)
+DATA avx512Addresses<>+3312(SB)/8, $·avx512ToInt(SB)
+DATA avx512Addresses<>+3320(SB)/8, $·avx512ToInt(SB)
+DATA avx512Addresses<>+3328(SB)/8, $·avx512FromInt(SB)
+DATA avx512Addresses<>+3336(SB)/8, $·avx512FromInt(SB)
+DATA avx512Addresses<>+3344(SB)/8, $·avx512FromInt(SB)
+DATA avx512Addresses<>+3352(SB)/8, $·avx512FromInt(SB)
+DATA avx512Addresses<>+3360(SB)/8, $·avx512AbsInt(SB)
+DATA avx512Addresses<>+3368(SB)/8, $·avx512AbsInt(SB)
+DATA avx512Addresses<>+3376(SB)/8, $·avx512AbsInt(SB)
+DATA avx512Addresses<>+3384(SB)/8, $·avx512AbsInt(SB)
+DATA avx512Addresses<>+3392(SB)/8, $·avx512NegInt(SB)
+DATA avx512Addresses<>+3400(SB)/8, $·avx512NegInt(SB)
+DATA avx512Addresses<>+3408(SB)/8, $·avx512NegInt(SB)
+DATA avx512Addresses<>+3416(SB)/8, $·avx512NegInt(SB)
+DATA avx512Addresses<>+3424(SB)/8, $·avx512SignInt(SB)
+DATA avx512Addresses<>+3432(SB)/8, $·avx512SignInt(SB)
+DATA avx512Addresses<>+3440(SB)/8, $·avx512SignInt(SB)
+DATA avx512Addresses<>+3448(SB)/8, $·avx512SignInt(SB)
+DATA avx512Addresses<>+3456(SB)/8, $·avx512SquareInt(SB)
+DATA avx512Addresses<>+3464(SB)/8, $·avx512SquareInt(SB)
+DATA avx512Addresses<>+3472(SB)/8, $·avx512SquareInt(SB)
+DATA avx512Addresses<>+3480(SB)/8, $·avx512SquareInt(SB)
+DATA avx512Addresses<>+3488(SB)/8, $·avx512ReluInt(SB)
+DATA avx512Addresses<>+3496(SB)/8, $·avx512ReluInt(SB)
+DATA avx512Addresses<>+3504(SB)/8, $·avx512ReluInt(SB)
+DATA avx512Addresses<>+3512(SB)/8, $·avx512ReluInt(SB)
+DATA avx512Addresses<>+3520(SB)/8, $·avx512AddInt(SB)
+DATA avx512Addresses<>+3528(SB)/8, $·avx512AddInt(SB)
+DATA avx512Addresses<>+3536(SB)/8, $·avx512AddInt(SB)
+DATA avx512Addresses<>+3544(SB)/8, $·avx512AddInt(SB)
+DATA avx512Addresses<>+3552(SB)/8, $·avx512SubInt(SB)
+DATA avx512Addresses<>+3560(SB)/8, $·avx512SubInt(SB)
+DATA avx512Addresses<>+3568(SB)/8, $·avx512SubInt(SB)
+DATA avx512Addresses<>+3576(SB)/8, $·avx512SubInt(SB)
+DATA avx512Addresses<>+3584(SB)/8, $·avx512SubFromInt(SB)
+DATA avx512Addresses<>+3592(SB)/8, $·avx512SubFromInt(SB)
+DATA avx512Addresses<>+3600(SB)/8, $·avx512SubFromInt(SB)
+DATA avx512Addresses<>+3608(SB)/8, $·avx512SubFromInt(SB)
+DATA avx512Addresses<>+3616(SB)/8, $·avx512MulInt(SB)
+DATA avx512Addresses<>+3624(SB)/8, $·avx512MulInt(SB)
+DATA avx512Addresses<>+3632(SB)/8, $·avx512MulInt(SB)
+DATA avx512Addresses<>+3640(SB)/8, $·avx512MulInt(SB)
+DATA avx512Addresses<>+3648(SB)/8, $·avx512MaxInt(SB)
+DATA avx512Addresses<>+3656(SB)/8, $·avx512MaxInt(SB)
+DATA avx512Addresses<>+3664(SB)/8, $·avx512MaxInt(SB)
+DATA avx512Addresses<>+3672(SB)/8, $·avx512MaxInt(SB)
+DATA avx512Addresses<>+3680(SB)/8, $·avx512MinInt(SB)
+DATA avx512Addresses<>+3688(SB)/8, $·avx512MinInt(SB)
+DATA avx512Addresses<>+3696(SB)/8, $·avx512MinInt(SB)
+DATA avx512Addresses<>+3704(SB)/8, $·avx512MinInt(SB)
+DATA avx512Addresses<>+3712(SB)/8, $·avx512LeakyInt(SB)
+DATA avx512Addresses<>+3720(SB)/8, $·avx512LeakyInt(SB)
+DATA avx512Addresses<>+3728(SB)/8, $·avx512LeakyInt(SB)
+DATA avx512Addresses<>+3736(SB)/8, $·avx512LeakyInt(SB)
+DATA avx512Addresses<>+3744(SB)/8, $·avx512EqualInt(SB)
+DATA avx512Addresses<>+3752(SB)/8, $·avx512EqualInt(SB)
+DATA avx512Addresses<>+3760(SB)/8, $·avx512EqualInt(SB)
+DATA avx512Addresses<>+3768(SB)/8, $·avx512EqualInt(SB)
+DATA avx512Addresses<>+3776(SB)/8, $·avx512NotEqualInt(SB)
+DATA avx512Addresses<>+3784(SB)/8, $·avx512NotEqualInt(SB)
+DATA avx512Addresses<>+3792(SB)/8, $·avx512NotEqualInt(SB)
+DATA avx512Addresses<>+3800(SB)/8, $·avx512NotEqualInt(SB)
+DATA avx512Addresses<>+3808(SB)/8, $·avx512LessInt(SB)
+DATA avx512Addresses<>+3816(SB)/8, $·avx512LessInt(SB)
+DATA avx512Addresses<>+3824(SB)/8, $·avx512LessInt(SB)
+DATA avx512Addresses<>+3832(SB)/8, $·avx512LessInt(SB)
+DATA avx512Addresses<>+3840(SB)/8, $·avx512LessEqualInt(SB)
+DATA avx512Addresses<>+3848(SB)/8, $·avx512LessEqualInt(SB)
+DATA avx512Addresses<>+3856(SB)/8, $·avx512LessEqualInt(SB)
+DATA avx512Addresses<>+3864(SB)/8, $·avx512LessEqualInt(SB)
+DATA avx512Addresses<>+3872(SB)/8, $·avx512GreaterInt(SB)
+DATA avx512Addresses<>+3880(SB)/8, $·avx512GreaterInt(SB)
+DATA avx512Addresses<>+3888(SB)/8, $·avx512GreaterInt(SB)
+DATA avx512Addresses<>+3896(SB)/8, $·avx512GreaterInt(SB)
+DATA avx512Addresses<>+3904(SB)/8, $·avx512GreaterEqualInt(SB)
+DATA avx512Addresses<>+3912(SB)/8, $·avx512GreaterEqualInt(SB)
+DATA avx512Addresses<>+3920(SB)/8, $·avx512GreaterEqualInt(SB)
+DATA avx512Addresses<>+3928(SB)/8, $·avx512GreaterEqualInt(SB)
+DATA avx512Addresses<>+3936(SB)/8, $·avx512AddAdd(SB)
+DATA avx512Addresses<>+3944(SB)/8, $·avx512AddAdd1(SB)
+DATA avx512Addresses<>+3952(SB)/8, $·avx512AddAdd(SB)
+DATA avx512Addresses<>+3960(SB)/8, $·avx512AddAdd1(SB)
+DATA avx512Addresses<>+3968(SB)/8, $·avx512AddSub(SB)
+DATA avx512Addresses<>+3976(SB)/8, $·avx512AddSub1(SB)
+DATA avx512Addresses<>+3984(SB)/8, $·avx512AddSub(SB)
+DATA avx512Addresses<>+3992(SB)/8, $·avx512AddSub1(SB)
 DATA avx512Addresses<>+4000(SB)/8, $·avx512AddSubFrom(SB)
 DATA avx512Addresses<>+4008(SB)/8, $·avx512AddSubFrom1(SB)
 DATA avx512Addresses<>+4016(SB)/8, $·avx512AddSubFrom(SB)
 DATA avx512Addresses<>+4024(SB)/8, $·avx512AddSubFrom1(SB)
-DATA avx512Addresses<>+4032(SB)/8, $·avx512AddSubFromOne(SB)
-DATA avx512Addresses<>+4040(SB)/8, $·avx512AddSubFromOne1(SB)
-DATA avx512Addresses<>+4048(SB)/8, $·avx512AddSubFromOne(SB)
-DATA avx512Addresses<>+4056(SB)/8, $·avx512AddSubFromOne1(SB)
-DATA avx512Addresses<>+4064(SB)/8, $·avx512AddMul(SB)
-DATA avx512Addresses<>+4072(SB)/8, $·avx512AddMul1(SB)
-DATA avx512Addresses<>+4080(SB)/8, $·avx512AddMul(SB)
-DATA avx512Addresses<>+4088(SB)/8, $·avx512AddMul1(SB)
-DATA avx512Addresses<>+4096(SB)/8, $·avx512AddMulOne(SB)
-DATA avx512Addresses<>+4104(SB)/8, $·avx512AddMulOne1(SB)
-DATA avx512Addresses<>+4112(SB)/8, $·avx512AddMulOne(SB)
-DATA avx512Addresses<>+4120(SB)/8, $·avx512AddMulOne1(SB)
-DATA avx512Addresses<>+4128(SB)/8, $·avx512SubAdd(SB)
-DATA avx512Addresses<>+4136(SB)/8, $·avx512SubAdd1(SB)
-DATA avx512Addresses<>+4144(SB)/8, $·avx512SubAdd(SB)
-DATA avx512Addresses<>+4152(SB)/8, $·avx512SubAdd1(SB)
-DATA avx512Addresses<>+4160(SB)/8, $·avx512SubAddOne(SB)
-DATA avx512Addresses<>+4168(SB)/8, $·avx512SubAddOne1(SB)
-DATA avx512Addresses<>+4176(SB)/8, $·avx512SubAddOne(SB)
-DATA avx512Addresses<>+4184(SB)/8, $·avx512SubAddOne1(SB)
-DATA avx512Addresses<>+4192(SB)/8, $·avx512SubSub(SB)
-DATA avx512Addresses<>+4200(SB)/8, $·avx512SubSub1(SB)
-DATA avx512Addresses<>+4208(SB)/8, $·avx512SubSub(SB)
-DATA avx512Addresses<>+4216(SB)/8, $·avx512SubSub1(SB)
-DATA avx512Addresses<>+4224(SB)/8, $·avx512SubSubOne(SB)
-DATA avx512Addresses<>+4232(SB)/8, $·avx512SubSubOne1(SB)
-DATA avx512Addresses<>+4240(SB)/8, $·avx512SubSubOne(SB)
-DATA avx512Addresses<>+4248(SB)/8, $·avx512SubSubOne1(SB)
-DATA avx512Addresses<>+4256(SB)/8, $·avx512SubSubFrom(SB)
-DATA avx512Addresses<>+4264(SB)/8, $·avx512SubSubFrom1(SB)
-DATA avx512Addresses<>+4272(SB)/8, $·avx512SubSubFrom(SB)
-DATA avx512Addresses<>+4280(SB)/8, $·avx512SubSubFrom1(SB)
-DATA avx512Addresses<>+4288(SB)/8, $·avx512SubSubFromOne(SB)
-DATA avx512Addresses<>+4296(SB)/8, $·avx512SubSubFromOne1(SB)
-DATA avx512Addresses<>+4304(SB)/8, $·avx512SubSubFromOne(SB)
-DATA avx512Addresses<>+4312(SB)/8, $·avx512SubSubFromOne1(SB)
-DATA avx512Addresses<>+4320(SB)/8, $·avx512SubMul(SB)
-DATA avx512Addresses<>+4328(SB)/8, $·avx512SubMul1(SB)
-DATA avx512Addresses<>+4336(SB)/8, $·avx512SubMul(SB)
-DATA avx512Addresses<>+4344(SB)/8, $·avx512SubMul1(SB)
-DATA avx512Addresses<>+4352(SB)/8, $·avx512SubMulOne(SB)
-DATA avx512Addresses<>+4360(SB)/8, $·avx512SubMulOne1(SB)
-DATA avx512Addresses<>+4368(SB)/8, $·avx512SubMulOne(SB)
-DATA avx512Addresses<>+4376(SB)/8, $·avx512SubMulOne1(SB)
-DATA avx512Addresses<>+4384(SB)/8, $·avx512SubFromAdd(SB)
-DATA avx512Addresses<>+4392(SB)/8, $·avx512SubFromAdd1(SB)
-DATA avx512Addresses<>+4400(SB)/8, $·avx512SubFromAdd(SB)
-DATA avx512Addresses<>+4408(SB)/8, $·avx512SubFromAdd1(SB)
-DATA avx512Addresses<>+4416(SB)/8, $·avx512SubFromAddOne(SB)
-DATA avx512Addresses<>+4424(SB)/8, $·avx512SubFromAddOne1(SB)
-DATA avx512Addresses<>+4432(SB)/8, $·avx512SubFromAddOne(SB)
-DATA avx512Addresses<>+4440(SB)/8, $·avx512SubFromAddOne1(SB)
-DATA avx512Addresses<>+4448(SB)/8, $·avx512SubFromSub(SB)
-DATA avx512Addresses<>+4456(SB)/8, $·avx512SubFromSub1(SB)
-DATA avx512Addresses<>+4464(SB)/8, $·avx512SubFromSub(SB)
-DATA avx512Addresses<>+4472(SB)/8, $·avx512SubFromSub1(SB)
-DATA avx512Addresses<>+4480(SB)/8, $·avx512SubFromSubOne(SB)
-DATA avx512Addresses<>+4488(SB)/8, $·avx512SubFromSubOne1(SB)
-DATA avx512Addresses<>+4496(SB)/8, $·avx512SubFromSubOne(SB)
-DATA avx512Addresses<>+4504(SB)/8, $·avx512SubFromSubOne1(SB)
-DATA avx512Addresses<>+4512(SB)/8, $·avx512SubFromSubFrom(SB)
-DATA avx512Addresses<>+4520(SB)/8, $·avx512SubFromSubFrom1(SB)
-DATA avx512Addresses<>+4528(SB)/8, $·avx512SubFromSubFrom(SB)
-DATA avx512Addresses<>+4536(SB)/8, $·avx512SubFromSubFrom1(SB)
-DATA avx512Addresses<>+4544(SB)/8, $·avx512SubFromSubFromOne(SB)
-DATA avx512Addresses<>+4552(SB)/8, $·avx512SubFromSubFromOne1(SB)
-DATA avx512Addresses<>+4560(SB)/8, $·avx512SubFromSubFromOne(SB)
-DATA avx512Addresses<>+4568(SB)/8, $·avx512SubFromSubFromOne1(SB)
-DATA avx512Addresses<>+4576(SB)/8, $·avx512SubFromMul(SB)
-DATA avx512Addresses<>+4584(SB)/8, $·avx512SubFromMul1(SB)
-DATA avx512Addresses<>+4592(SB)/8, $·avx512SubFromMul(SB)
-DATA avx512Addresses<>+4600(SB)/8, $·avx512SubFromMul1(SB)
-DATA avx512Addresses<>+4608(SB)/8, $·avx512SubFromMulOne(SB)
-DATA avx512Addresses<>+4616(SB)/8, $·avx512SubFromMulOne1(SB)
-DATA avx512Addresses<>+4624(SB)/8, $·avx512SubFromMulOne(SB)
-DATA avx512Addresses<>+4632(SB)/8, $·avx512SubFromMulOne1(SB)
-DATA avx512Addresses<>+4640(SB)/8, $·avx512MulAdd(SB)
-DATA avx512Addresses<>+4648(SB)/8, $·avx512MulAdd1(SB)
-DATA avx512Addresses<>+4656(SB)/8, $·avx512MulAdd(SB)
-DATA avx512Addresses<>+4664(SB)/8, $·avx512MulAdd1(SB)
-DATA avx512Addresses<>+4672(SB)/8, $·avx512MulAddOne(SB)
-DATA avx512Addresses<>+4680(SB)/8, $·avx512MulAddOne1(SB)
-DATA avx512Addresses<>+4688(SB)/8, $·avx512MulAddOne(SB)
-DATA avx512Addresses<>+4696(SB)/8, $·avx512MulAddOne1(SB)
-DATA avx512Addresses<>+4704(SB)/8, $·avx512MulSub(SB)
-DATA avx512Addresses<>+4712(SB)/8, $·avx512MulSub1(SB)
-DATA avx512Addresses<>+4720(SB)/8, $·avx512MulSub(SB)
-DATA avx512Addresses<>+4728(SB)/8, $·avx512MulSub1(SB)
-DATA avx512Addresses<>+4736(SB)/8, $·avx512MulSubOne(SB)
-DATA avx512Addresses<>+4744(SB)/8, $·avx512MulSubOne1(SB)
-DATA avx512Addresses<>+4752(SB)/8, $·avx512MulSubOne(SB)
-DATA avx512Addresses<>+4760(SB)/8, $·avx512MulSubOne1(SB)
-DATA avx512Addresses<>+4768(SB)/8, $·avx512MulSubFrom(SB)
-DATA avx512Addresses<>+4776(SB)/8, $·avx512MulSubFrom1(SB)
-DATA avx512Addresses<>+4784(SB)/8, $·avx512MulSubFrom(SB)
-DATA avx512Addresses<>+4792(SB)/8, $·avx512MulSubFrom1(SB)
-DATA avx512Addresses<>+4800(SB)/8, $·avx512MulSubFromOne(SB)
-DATA avx512Addresses<>+4808(SB)/8, $·avx512MulSubFromOne1(SB)
-DATA avx512Addresses<>+4816(SB)/8, $·avx512MulSubFromOne(SB)
-DATA avx512Addresses<>+4824(SB)/8, $·avx512MulSubFromOne1(SB)
-DATA avx512Addresses<>+4832(SB)/8, $·avx512MulMul(SB)
-DATA avx512Addresses<>+4840(SB)/8, $·avx512MulMul1(SB)
-DATA avx512Addresses<>+4848(SB)/8, $·avx512MulMul(SB)
-DATA avx512Addresses<>+4856(SB)/8, $·avx512MulMul1(SB)
-DATA avx512Addresses<>+4864(SB)/8, $·avx512MulMulOne(SB)
-DATA avx512Addresses<>+4872(SB)/8, $·avx512MulMulOne1(SB)
-DATA avx512Addresses<>+4880(SB)/8, $·avx512MulMulOne(SB)
-DATA avx512Addresses<>+4888(SB)/8, $·avx512MulMulOne1(SB)
-DATA avx512Addresses<>+4896(SB)/8, $·avx512AddRelu(SB)
-DATA avx512Addresses<>+4904(SB)/8, $·avx512AddRelu1(SB)
-DATA avx512Addresses<>+4912(SB)/8, $·avx512AddRelu(SB)
-DATA avx512Addresses<>+4920(SB)/8, $·avx512AddRelu1(SB)
-DATA avx512Addresses<>+4928(SB)/8, $·avx512AddReluOne(SB)
-DATA avx512Addresses<>+4936(SB)/8, $·avx512AddReluOne1(SB)
-DATA avx512Addresses<>+4944(SB)/8, $·avx512AddReluOne(SB)
-DATA avx512Addresses<>+4952(SB)/8, $·avx512AddReluOne1(SB)
-DATA avx512Addresses<>+4960(SB)/8, $·avx512AddNeg(SB)
-DATA avx512Addresses<>+4968(SB)/8, $·avx512AddNeg1(SB)
-DATA avx512Addresses<>+4976(SB)/8, $·avx512AddNeg(SB)
-DATA avx512Addresses<>+4984(SB)/8, $·avx512AddNeg1(SB)
-DATA avx512Addresses<>+4992(SB)/8, $·avx512AddNegOne(SB)
-DATA avx512Addresses<>+5000(SB)/8, $·avx512AddNegOne1(SB)
-DATA avx512Addresses<>+5008(SB)/8, $·avx512AddNegOne(SB)
-DATA avx512Addresses<>+5016(SB)/8, $·avx512AddNegOne1(SB)
-DATA avx512Addresses<>+5024(SB)/8, $·avx512SubRelu(SB)
-DATA avx512Addresses<>+5032(SB)/8, $·avx512SubRelu1(SB)
-DATA avx512Addresses<>+5040(SB)/8, $·avx512SubRelu(SB)
-DATA avx512Addresses<>+5048(SB)/8, $·avx512SubRelu1(SB)
-DATA avx512Addresses<>+5056(SB)/8, $·avx512SubReluOne(SB)
-DATA avx512Addresses<>+5064(SB)/8, $·avx512SubReluOne1(SB)
-DATA avx512Addresses<>+5072(SB)/8, $·avx512SubReluOne(SB)
-DATA avx512Addresses<>+5080(SB)/8, $·avx512SubReluOne1(SB)
-DATA avx512Addresses<>+5088(SB)/8, $·avx512SubNeg(SB)
-DATA avx512Addresses<>+5096(SB)/8, $·avx512SubNeg1(SB)
-DATA avx512Addresses<>+5104(SB)/8, $·avx512SubNeg(SB)
-DATA avx512Addresses<>+5112(SB)/8, $·avx512SubNeg1(SB)
-DATA avx512Addresses<>+5120(SB)/8, $·avx512SubNegOne(SB)
-DATA avx512Addresses<>+5128(SB)/8, $·avx512SubNegOne1(SB)
-DATA avx512Addresses<>+5136(SB)/8, $·avx512SubNegOne(SB)
-DATA avx512Addresses<>+5144(SB)/8, $·avx512SubNegOne1(SB)
-DATA avx512Addresses<>+5152(SB)/8, $·avx512SubFromRelu(SB)
-DATA avx512Addresses<>+5160(SB)/8, $·avx512SubFromRelu1(SB)
-DATA avx512Addresses<>+5168(SB)/8, $·avx512SubFromRelu(SB)
-DATA avx512Addresses<>+5176(SB)/8, $·avx512SubFromRelu1(SB)
-DATA avx512Addresses<>+5184(SB)/8, $·avx512SubFromReluOne(SB)
-DATA avx512Addresses<>+5192(SB)/8, $·avx512SubFromReluOne1(SB)
-DATA avx512Addresses<>+5200(SB)/8, $·avx512SubFromReluOne(SB)
-DATA avx512Addresses<>+5208(SB)/8, $·avx512SubFromReluOne1(SB)
-DATA avx512Addresses<>+5216(SB)/8, $·avx512SubFromNeg(SB)
-DATA avx512Addresses<>+5224(SB)/8, $·avx512SubFromNeg1(SB)
-DATA avx512Addresses<>+5232(SB)/8, $·avx512SubFromNeg(SB)
-DATA avx512Addresses<>+5240(SB)/8, $·avx512SubFromNeg1(SB)
-DATA avx512Addresses<>+5248(SB)/8, $·avx512SubFromNegOne(SB)
-DATA avx512Addresses<>+5256(SB)/8, $·avx512SubFromNegOne1(SB)
-DATA avx512Addresses<>+5264(SB)/8, $·avx512SubFromNegOne(SB)
-DATA avx512Addresses<>+5272(SB)/8, $·avx512SubFromNegOne1(SB)
-DATA avx512Addresses<>+5280(SB)/8, $·avx512MulRelu(SB)
-DATA avx512Addresses<>+5288(SB)/8, $·avx512MulRelu1(SB)
-DATA avx512Addresses<>+5296(SB)/8, $·avx512MulRelu(SB)
-DATA avx512Addresses<>+5304(SB)/8, $·avx512MulRelu1(SB)
-DATA avx512Addresses<>+5312(SB)/8, $·avx512MulReluOne(SB)
-DATA avx512Addresses<>+5320(SB)/8, $·avx512MulReluOne1(SB)
-DATA avx512Addresses<>+5328(SB)/8, $·avx512MulReluOne(SB)
-DATA avx512Addresses<>+5336(SB)/8, $·avx512MulReluOne1(SB)
-DATA avx512Addresses<>+5344(SB)/8, $·avx512MulNeg(SB)
-DATA avx512Addresses<>+5352(SB)/8, $·avx512MulNeg1(SB)
-DATA avx512Addresses<>+5360(SB)/8, $·avx512MulNeg(SB)
-DATA avx512Addresses<>+5368(SB)/8, $·avx512MulNeg1(SB)
-DATA avx512Addresses<>+5376(SB)/8, $·avx512MulNegOne(SB)
-DATA avx512Addresses<>+5384(SB)/8, $·avx512MulNegOne1(SB)
-DATA avx512Addresses<>+5392(SB)/8, $·avx512MulNegOne(SB)
-DATA avx512Addresses<>+5400(SB)/8, $·avx512MulNegOne1(SB)
-DATA avx512Addresses<>+5408(SB)/8, $·avx512ReluAdd(SB)
-DATA avx512Addresses<>+5416(SB)/8, $·avx512ReluAdd1(SB)
-DATA avx512Addresses<>+5424(SB)/8, $·avx512ReluAdd(SB)
-DATA avx512Addresses<>+5432(SB)/8, $·avx512ReluAdd1(SB)
-DATA avx512Addresses<>+5440(SB)/8, $·avx512ReluAddOne(SB)
-DATA avx512Addresses<>+5448(SB)/8, $·avx512ReluAddOne1(SB)
-DATA avx512Addresses<>+5456(SB)/8, $·avx512ReluAddOne(SB)
-DATA avx512Addresses<>+5464(SB)/8, $·avx512ReluAddOne1(SB)
-DATA avx512Addresses<>+5472(SB)/8, $·avx512ReluSub(SB)
-DATA avx512Addresses<>+5480(SB)/8, $·avx512ReluSub1(SB)
-DATA avx512Addresses<>+5488(SB)/8, $·avx512ReluSub(SB)
-DATA avx512Addresses<>+5496(SB)/8, $·avx512ReluSub1(SB)
-DATA avx512Addresses<>+5504(SB)/8, $·avx512ReluSubOne(SB)
-DATA avx512Addresses<>+5512(SB)/8, $·avx512ReluSubOne1(SB)
-DATA avx512Addresses<>+5520(SB)/8, $·avx512ReluSubOne(SB)
-DATA avx512Addresses<>+5528(SB)/8, $·avx512ReluSubOne1(SB)
-DATA avx512Addresses<>+5536(SB)/8, $·avx512ReluSubFrom(SB)
-DATA avx512Addresses<>+5544(SB)/8, $·avx512ReluSubFrom1(SB)
-DATA avx512Addresses<>+5552(SB)/8, $·avx512ReluSubFrom(SB)
-DATA avx512Addresses<>+5560(SB)/8, $·avx512ReluSubFrom1(SB)
-DATA avx512Addresses<>+5568(SB)/8, $·avx512ReluSubFromOne(SB)
-DATA avx512Addresses<>+5576(SB)/8, $·avx512ReluSubFromOne1(SB)
-DATA avx512Addresses<>+5584(SB)/8, $·avx512ReluSubFromOne(SB)
-DATA avx512Addresses<>+5592(SB)/8, $·avx512ReluSubFromOne1(SB)
-DATA avx512Addresses<>+5600(SB)/8, $·avx512ReluMul(SB)
-DATA avx512Addresses<>+5608(SB)/8, $·avx512ReluMul1(SB)
-DATA avx512Addresses<>+5616(SB)/8, $·avx512ReluMul(SB)
-DATA avx512Addresses<>+5624(SB)/8, $·avx512ReluMul1(SB)
-DATA avx512Addresses<>+5632(SB)/8, $·avx512ReluMulOne(SB)
-DATA avx512Addresses<>+5640(SB)/8, $·avx512ReluMulOne1(SB)
-DATA avx512Addresses<>+5648(SB)/8, $·avx512ReluMulOne(SB)
-DATA avx512Addresses<>+5656(SB)/8, $·avx512ReluMulOne1(SB)
-DATA avx512Addresses<>+5664(SB)/8, $·avx512NegAdd(SB)
-DATA avx512Addresses<>+5672(SB)/8, $·avx512NegAdd1(SB)
-DATA avx512Addresses<>+5680(SB)/8, $·avx512NegAdd(SB)
-DATA avx512Addresses<>+5688(SB)/8, $·avx512NegAdd1(SB)
-DATA avx512Addresses<>+5696(SB)/8, $·avx512NegAddOne(SB)
-DATA avx512Addresses<>+5704(SB)/8, $·avx512NegAddOne1(SB)
-DATA avx512Addresses<>+5712(SB)/8, $·avx512NegAddOne(SB)
-DATA avx512Addresses<>+5720(SB)/8, $·avx512NegAddOne1(SB)
-DATA avx512Addresses<>+5728(SB)/8, $·avx512NegSub(SB)
-DATA avx512Addresses<>+5736(SB)/8, $·avx512NegSub1(SB)
-DATA avx512Addresses<>+5744(SB)/8, $·avx512NegSub(SB)
-DATA avx512Addresses<>+5752(SB)/8, $·avx512NegSub1(SB)
-DATA avx512Addresses<>+5760(SB)/8, $·avx512NegSubOne(SB)
-DATA avx512Addresses<>+5768(SB)/8, $·avx512NegSubOne1(SB)
-DATA avx512Addresses<>+5776(SB)/8, $·avx512NegSubOne(SB)
-DATA avx512Addresses<>+5784(SB)/8, $·avx512NegSubOne1(SB)
-DATA avx512Addresses<>+5792(SB)/8, $·avx512NegSubFrom(SB)
-DATA avx512Addresses<>+5800(SB)/8, $·avx512NegSubFrom1(SB)
-DATA avx512Addresses<>+5808(SB)/8, $·avx512NegSubFrom(SB)
-DATA avx512Addresses<>+5816(SB)/8, $·avx512NegSubFrom1(SB)
-DATA avx512Addresses<>+5824(SB)/8, $·avx512NegSubFromOne(SB)
-DATA avx512Addresses<>+5832(SB)/8, $·avx512NegSubFromOne1(SB)
-DATA avx512Addresses<>+5840(SB)/8, $·avx512NegSubFromOne(SB)
-DATA avx512Addresses<>+5848(SB)/8, $·avx512NegSubFromOne1(SB)
-DATA avx512Addresses<>+5856(SB)/8, $·avx512NegMul(SB)
-DATA avx512Addresses<>+5864(SB)/8, $·avx512NegMul1(SB)
-DATA avx512Addresses<>+5872(SB)/8, $·avx512NegMul(SB)
-DATA avx512Addresses<>+5880(SB)/8, $·avx512NegMul1(SB)
-DATA avx512Addresses<>+5888(SB)/8, $·avx512NegMulOne(SB)
-DATA avx512Addresses<>+5896(SB)/8, $·avx512NegMulOne1(SB)
-DATA avx512Addresses<>+5904(SB)/8, $·avx512NegMulOne(SB)
-DATA avx512Addresses<>+5912(SB)/8, $·avx512NegMulOne1(SB)
-GLOBL avx512Addresses<>(SB), RODATA|NOPTR, $5920
+DATA avx512Addresses<>+4032(SB)/8, $·avx512AddMul(SB)
+DATA avx512Addresses<>+4040(SB)/8, $·avx512AddMul1(SB)
+DATA avx512Addresses<>+4048(SB)/8, $·avx512AddMul(SB)
+DATA avx512Addresses<>+4056(SB)/8, $·avx512AddMul1(SB)
+DATA avx512Addresses<>+4064(SB)/8, $·avx512SubAdd(SB)
+DATA avx512Addresses<>+4072(SB)/8, $·avx512SubAdd1(SB)
+DATA avx512Addresses<>+4080(SB)/8, $·avx512SubAdd(SB)
+DATA avx512Addresses<>+4088(SB)/8, $·avx512SubAdd1(SB)
+DATA avx512Addresses<>+4096(SB)/8, $·avx512SubSub(SB)
+DATA avx512Addresses<>+4104(SB)/8, $·avx512SubSub1(SB)
+DATA avx512Addresses<>+4112(SB)/8, $·avx512SubSub(SB)
+DATA avx512Addresses<>+4120(SB)/8, $·avx512SubSub1(SB)
+DATA avx512Addresses<>+4128(SB)/8, $·avx512SubSubFrom(SB)
+DATA avx512Addresses<>+4136(SB)/8, $·avx512SubSubFrom1(SB)
+DATA avx512Addresses<>+4144(SB)/8, $·avx512SubSubFrom(SB)
+DATA avx512Addresses<>+4152(SB)/8, $·avx512SubSubFrom1(SB)
+DATA avx512Addresses<>+4160(SB)/8, $·avx512SubMul(SB)
+DATA avx512Addresses<>+4168(SB)/8, $·avx512SubMul1(SB)
+DATA avx512Addresses<>+4176(SB)/8, $·avx512SubMul(SB)
+DATA avx512Addresses<>+4184(SB)/8, $·avx512SubMul1(SB)
+DATA avx512Addresses<>+4192(SB)/8, $·avx512SubFromAdd(SB)
+DATA avx512Addresses<>+4200(SB)/8, $·avx512SubFromAdd1(SB)
+DATA avx512Addresses<>+4208(SB)/8, $·avx512SubFromAdd(SB)
+DATA avx512Addresses<>+4216(SB)/8, $·avx512SubFromAdd1(SB)
+DATA avx512Addresses<>+4224(SB)/8, $·avx512SubFromSub(SB)
+DATA avx512Addresses<>+4232(SB)/8, $·avx512SubFromSub1(SB)
+DATA avx512Addresses<>+4240(SB)/8, $·avx512SubFromSub(SB)
+DATA avx512Addresses<>+4248(SB)/8, $·avx512SubFromSub1(SB)
+DATA avx512Addresses<>+4256(SB)/8, $·avx512SubFromSubFrom(SB)
+DATA avx512Addresses<>+4264(SB)/8, $·avx512SubFromSubFrom1(SB)
+DATA avx512Addresses<>+4272(SB)/8, $·avx512SubFromSubFrom(SB)
+DATA avx512Addresses<>+4280(SB)/8, $·avx512SubFromSubFrom1(SB)
+DATA avx512Addresses<>+4288(SB)/8, $·avx512SubFromMul(SB)
+DATA avx512Addresses<>+4296(SB)/8, $·avx512SubFromMul1(SB)
+DATA avx512Addresses<>+4304(SB)/8, $·avx512SubFromMul(SB)
+DATA avx512Addresses<>+4312(SB)/8, $·avx512SubFromMul1(SB)
+DATA avx512Addresses<>+4320(SB)/8, $·avx512MulAdd(SB)
+DATA avx512Addresses<>+4328(SB)/8, $·avx512MulAdd1(SB)
+DATA avx512Addresses<>+4336(SB)/8, $·avx512MulAdd(SB)
+DATA avx512Addresses<>+4344(SB)/8, $·avx512MulAdd1(SB)
+DATA avx512Addresses<>+4352(SB)/8, $·avx512MulSub(SB)
+DATA avx512Addresses<>+4360(SB)/8, $·avx512MulSub1(SB)
+DATA avx512Addresses<>+4368(SB)/8, $·avx512MulSub(SB)
+DATA avx512Addresses<>+4376(SB)/8, $·avx512MulSub1(SB)
+DATA avx512Addresses<>+4384(SB)/8, $·avx512MulSubFrom(SB)
+DATA avx512Addresses<>+4392(SB)/8, $·avx512MulSubFrom1(SB)
+DATA avx512Addresses<>+4400(SB)/8, $·avx512MulSubFrom(SB)
+DATA avx512Addresses<>+4408(SB)/8, $·avx512MulSubFrom1(SB)
+DATA avx512Addresses<>+4416(SB)/8, $·avx512MulMul(SB)
+DATA avx512Addresses<>+4424(SB)/8, $·avx512MulMul1(SB)
+DATA avx512Addresses<>+4432(SB)/8, $·avx512MulMul(SB)
+DATA avx512Addresses<>+4440(SB)/8, $·avx512MulMul1(SB)
+DATA avx512Addresses<>+4448(SB)/8, $·avx512AddRelu(SB)
+DATA avx512Addresses<>+4456(SB)/8, $·avx512AddRelu1(SB)
+DATA avx512Addresses<>+4464(SB)/8, $·avx512AddRelu(SB)
+DATA avx512Addresses<>+4472(SB)/8, $·avx512AddRelu1(SB)
+DATA avx512Addresses<>+4480(SB)/8, $·avx512AddNeg(SB)
+DATA avx512Addresses<>+4488(SB)/8, $·avx512AddNeg1(SB)
+DATA avx512Addresses<>+4496(SB)/8, $·avx512AddNeg(SB)
+DATA avx512Addresses<>+4504(SB)/8, $·avx512AddNeg1(SB)
+DATA avx512Addresses<>+4512(SB)/8, $·avx512SubRelu(SB)
+DATA avx512Addresses<>+4520(SB)/8, $·avx512SubRelu1(SB)
+DATA avx512Addresses<>+4528(SB)/8, $·avx512SubRelu(SB)
+DATA avx512Addresses<>+4536(SB)/8, $·avx512SubRelu1(SB)
+DATA avx512Addresses<>+4544(SB)/8, $·avx512SubNeg(SB)
+DATA avx512Addresses<>+4552(SB)/8, $·avx512SubNeg1(SB)
+DATA avx512Addresses<>+4560(SB)/8, $·avx512SubNeg(SB)
+DATA avx512Addresses<>+4568(SB)/8, $·avx512SubNeg1(SB)
+DATA avx512Addresses<>+4576(SB)/8, $·avx512SubFromRelu(SB)
+DATA avx512Addresses<>+4584(SB)/8, $·avx512SubFromRelu1(SB)
+DATA avx512Addresses<>+4592(SB)/8, $·avx512SubFromRelu(SB)
+DATA avx512Addresses<>+4600(SB)/8, $·avx512SubFromRelu1(SB)
+DATA avx512Addresses<>+4608(SB)/8, $·avx512SubFromNeg(SB)
+DATA avx512Addresses<>+4616(SB)/8, $·avx512SubFromNeg1(SB)
+DATA avx512Addresses<>+4624(SB)/8, $·avx512SubFromNeg(SB)
+DATA avx512Addresses<>+4632(SB)/8, $·avx512SubFromNeg1(SB)
+DATA avx512Addresses<>+4640(SB)/8, $·avx512MulRelu(SB)
+DATA avx512Addresses<>+4648(SB)/8, $·avx512MulRelu1(SB)
+DATA avx512Addresses<>+4656(SB)/8, $·avx512MulRelu(SB)
+DATA avx512Addresses<>+4664(SB)/8, $·avx512MulRelu1(SB)
+DATA avx512Addresses<>+4672(SB)/8, $·avx512MulNeg(SB)
+DATA avx512Addresses<>+4680(SB)/8, $·avx512MulNeg1(SB)
+DATA avx512Addresses<>+4688(SB)/8, $·avx512MulNeg(SB)
+DATA avx512Addresses<>+4696(SB)/8, $·avx512MulNeg1(SB)
+DATA avx512Addresses<>+4704(SB)/8, $·avx512ReluAdd(SB)
+DATA avx512Addresses<>+4712(SB)/8, $·avx512ReluAdd1(SB)
+DATA avx512Addresses<>+4720(SB)/8, $·avx512ReluAdd(SB)
+DATA avx512Addresses<>+4728(SB)/8, $·avx512ReluAdd1(SB)
+DATA avx512Addresses<>+4736(SB)/8, $·avx512ReluSub(SB)
+DATA avx512Addresses<>+4744(SB)/8, $·avx512ReluSub1(SB)
+DATA avx512Addresses<>+4752(SB)/8, $·avx512ReluSub(SB)
+DATA avx512Addresses<>+4760(SB)/8, $·avx512ReluSub1(SB)
+DATA avx512Addresses<>+4768(SB)/8, $·avx512ReluSubFrom(SB)
+DATA avx512Addresses<>+4776(SB)/8, $·avx512ReluSubFrom1(SB)
+DATA avx512Addresses<>+4784(SB)/8, $·avx512ReluSubFrom(SB)
+DATA avx512Addresses<>+4792(SB)/8, $·avx512ReluSubFrom1(SB)
+DATA avx512Addresses<>+4800(SB)/8, $·avx512ReluMul(SB)
+DATA avx512Addresses<>+4808(SB)/8, $·avx512ReluMul1(SB)
+DATA avx512Addresses<>+4816(SB)/8, $·avx512ReluMul(SB)
+DATA avx512Addresses<>+4824(SB)/8, $·avx512ReluMul1(SB)
+DATA avx512Addresses<>+4832(SB)/8, $·avx512NegAdd(SB)
+DATA avx512Addresses<>+4840(SB)/8, $·avx512NegAdd1(SB)
+DATA avx512Addresses<>+4848(SB)/8, $·avx512NegAdd(SB)
+DATA avx512Addresses<>+4856(SB)/8, $·avx512NegAdd1(SB)
+DATA avx512Addresses<>+4864(SB)/8, $·avx512NegSub(SB)
+DATA avx512Addresses<>+4872(SB)/8, $·avx512NegSub1(SB)
+DATA avx512Addresses<>+4880(SB)/8, $·avx512NegSub(SB)
+DATA avx512Addresses<>+4888(SB)/8, $·avx512NegSub1(SB)
+DATA avx512Addresses<>+4896(SB)/8, $·avx512NegSubFrom(SB)
+DATA avx512Addresses<>+4904(SB)/8, $·avx512NegSubFrom1(SB)
+DATA avx512Addresses<>+4912(SB)/8, $·avx512NegSubFrom(SB)
+DATA avx512Addresses<>+4920(SB)/8, $·avx512NegSubFrom1(SB)
+DATA avx512Addresses<>+4928(SB)/8, $·avx512NegMul(SB)
+DATA avx512Addresses<>+4936(SB)/8, $·avx512NegMul1(SB)
+DATA avx512Addresses<>+4944(SB)/8, $·avx512NegMul(SB)
+DATA avx512Addresses<>+4952(SB)/8, $·avx512NegMul1(SB)
+DATA avx512Addresses<>+4960(SB)/8, $·avx512ChainMulMul(SB)
+DATA avx512Addresses<>+4968(SB)/8, $·avx512ChainMulMul(SB)
+DATA avx512Addresses<>+4976(SB)/8, $·avx512ChainMulMul(SB)
+DATA avx512Addresses<>+4984(SB)/8, $·avx512ChainMulMul(SB)
+DATA avx512Addresses<>+4992(SB)/8, $·avx512ChainMulAdd(SB)
+DATA avx512Addresses<>+5000(SB)/8, $·avx512ChainMulAdd(SB)
+DATA avx512Addresses<>+5008(SB)/8, $·avx512ChainMulAdd(SB)
+DATA avx512Addresses<>+5016(SB)/8, $·avx512ChainMulAdd(SB)
+DATA avx512Addresses<>+5024(SB)/8, $·avx512ChainMulMax(SB)
+DATA avx512Addresses<>+5032(SB)/8, $·avx512ChainMulMax(SB)
+DATA avx512Addresses<>+5040(SB)/8, $·avx512ChainMulMax(SB)
+DATA avx512Addresses<>+5048(SB)/8, $·avx512ChainMulMax(SB)
+DATA avx512Addresses<>+5056(SB)/8, $·avx512ChainMulMin(SB)
+DATA avx512Addresses<>+5064(SB)/8, $·avx512ChainMulMin(SB)
+DATA avx512Addresses<>+5072(SB)/8, $·avx512ChainMulMin(SB)
+DATA avx512Addresses<>+5080(SB)/8, $·avx512ChainMulMin(SB)
+DATA avx512Addresses<>+5088(SB)/8, $·avx512ChainAddMul(SB)
+DATA avx512Addresses<>+5096(SB)/8, $·avx512ChainAddMul(SB)
+DATA avx512Addresses<>+5104(SB)/8, $·avx512ChainAddMul(SB)
+DATA avx512Addresses<>+5112(SB)/8, $·avx512ChainAddMul(SB)
+DATA avx512Addresses<>+5120(SB)/8, $·avx512ChainAddAdd(SB)
+DATA avx512Addresses<>+5128(SB)/8, $·avx512ChainAddAdd(SB)
+DATA avx512Addresses<>+5136(SB)/8, $·avx512ChainAddAdd(SB)
+DATA avx512Addresses<>+5144(SB)/8, $·avx512ChainAddAdd(SB)
+DATA avx512Addresses<>+5152(SB)/8, $·avx512ChainAddMax(SB)
+DATA avx512Addresses<>+5160(SB)/8, $·avx512ChainAddMax(SB)
+DATA avx512Addresses<>+5168(SB)/8, $·avx512ChainAddMax(SB)
+DATA avx512Addresses<>+5176(SB)/8, $·avx512ChainAddMax(SB)
+DATA avx512Addresses<>+5184(SB)/8, $·avx512ChainAddMin(SB)
+DATA avx512Addresses<>+5192(SB)/8, $·avx512ChainAddMin(SB)
+DATA avx512Addresses<>+5200(SB)/8, $·avx512ChainAddMin(SB)
+DATA avx512Addresses<>+5208(SB)/8, $·avx512ChainAddMin(SB)
+DATA avx512Addresses<>+5216(SB)/8, $·avx512ChainMaxMul(SB)
+DATA avx512Addresses<>+5224(SB)/8, $·avx512ChainMaxMul(SB)
+DATA avx512Addresses<>+5232(SB)/8, $·avx512ChainMaxMul(SB)
+DATA avx512Addresses<>+5240(SB)/8, $·avx512ChainMaxMul(SB)
+DATA avx512Addresses<>+5248(SB)/8, $·avx512ChainMaxAdd(SB)
+DATA avx512Addresses<>+5256(SB)/8, $·avx512ChainMaxAdd(SB)
+DATA avx512Addresses<>+5264(SB)/8, $·avx512ChainMaxAdd(SB)
+DATA avx512Addresses<>+5272(SB)/8, $·avx512ChainMaxAdd(SB)
+DATA avx512Addresses<>+5280(SB)/8, $·avx512ChainMaxMax(SB)
+DATA avx512Addresses<>+5288(SB)/8, $·avx512ChainMaxMax(SB)
+DATA avx512Addresses<>+5296(SB)/8, $·avx512ChainMaxMax(SB)
+DATA avx512Addresses<>+5304(SB)/8, $·avx512ChainMaxMax(SB)
+DATA avx512Addresses<>+5312(SB)/8, $·avx512ChainMaxMin(SB)
+DATA avx512Addresses<>+5320(SB)/8, $·avx512ChainMaxMin(SB)
+DATA avx512Addresses<>+5328(SB)/8, $·avx512ChainMaxMin(SB)
+DATA avx512Addresses<>+5336(SB)/8, $·avx512ChainMaxMin(SB)
+DATA avx512Addresses<>+5344(SB)/8, $·avx512ChainMinMul(SB)
+DATA avx512Addresses<>+5352(SB)/8, $·avx512ChainMinMul(SB)
+DATA avx512Addresses<>+5360(SB)/8, $·avx512ChainMinMul(SB)
+DATA avx512Addresses<>+5368(SB)/8, $·avx512ChainMinMul(SB)
+DATA avx512Addresses<>+5376(SB)/8, $·avx512ChainMinAdd(SB)
+DATA avx512Addresses<>+5384(SB)/8, $·avx512ChainMinAdd(SB)
+DATA avx512Addresses<>+5392(SB)/8, $·avx512ChainMinAdd(SB)
+DATA avx512Addresses<>+5400(SB)/8, $·avx512ChainMinAdd(SB)
+DATA avx512Addresses<>+5408(SB)/8, $·avx512ChainMinMax(SB)
+DATA avx512Addresses<>+5416(SB)/8, $·avx512ChainMinMax(SB)
+DATA avx512Addresses<>+5424(SB)/8, $·avx512ChainMinMax(SB)
+DATA avx512Addresses<>+5432(SB)/8, $·avx512ChainMinMax(SB)
+DATA avx512Addresses<>+5440(SB)/8, $·avx512ChainMinMin(SB)
+DATA avx512Addresses<>+5448(SB)/8, $·avx512ChainMinMin(SB)
+DATA avx512Addresses<>+5456(SB)/8, $·avx512ChainMinMin(SB)
+DATA avx512Addresses<>+5464(SB)/8, $·avx512ChainMinMin(SB)
+DATA avx512Addresses<>+5472(SB)/8, $·avx512ChainMulMulMul(SB)
+DATA avx512Addresses<>+5480(SB)/8, $·avx512ChainMulMulMul(SB)
+DATA avx512Addresses<>+5488(SB)/8, $·avx512ChainMulMulMul(SB)
+DATA avx512Addresses<>+5496(SB)/8, $·avx512ChainMulMulMul(SB)
+DATA avx512Addresses<>+5504(SB)/8, $·avx512ChainMulMulAdd(SB)
+DATA avx512Addresses<>+5512(SB)/8, $·avx512ChainMulMulAdd(SB)
+DATA avx512Addresses<>+5520(SB)/8, $·avx512ChainMulMulAdd(SB)
+DATA avx512Addresses<>+5528(SB)/8, $·avx512ChainMulMulAdd(SB)
+DATA avx512Addresses<>+5536(SB)/8, $·avx512ChainMulMulMax(SB)
+DATA avx512Addresses<>+5544(SB)/8, $·avx512ChainMulMulMax(SB)
+DATA avx512Addresses<>+5552(SB)/8, $·avx512ChainMulMulMax(SB)
+DATA avx512Addresses<>+5560(SB)/8, $·avx512ChainMulMulMax(SB)
+DATA avx512Addresses<>+5568(SB)/8, $·avx512ChainMulMulMin(SB)
+DATA avx512Addresses<>+5576(SB)/8, $·avx512ChainMulMulMin(SB)
+DATA avx512Addresses<>+5584(SB)/8, $·avx512ChainMulMulMin(SB)
+DATA avx512Addresses<>+5592(SB)/8, $·avx512ChainMulMulMin(SB)
+DATA avx512Addresses<>+5600(SB)/8, $·avx512ChainMulAddMul(SB)
+DATA avx512Addresses<>+5608(SB)/8, $·avx512ChainMulAddMul(SB)
+DATA avx512Addresses<>+5616(SB)/8, $·avx512ChainMulAddMul(SB)
+DATA avx512Addresses<>+5624(SB)/8, $·avx512ChainMulAddMul(SB)
+DATA avx512Addresses<>+5632(SB)/8, $·avx512ChainMulAddAdd(SB)
+DATA avx512Addresses<>+5640(SB)/8, $·avx512ChainMulAddAdd(SB)
+DATA avx512Addresses<>+5648(SB)/8, $·avx512ChainMulAddAdd(SB)
+DATA avx512Addresses<>+5656(SB)/8, $·avx512ChainMulAddAdd(SB)
+DATA avx512Addresses<>+5664(SB)/8, $·avx512ChainMulAddMax(SB)
+DATA avx512Addresses<>+5672(SB)/8, $·avx512ChainMulAddMax(SB)
+DATA avx512Addresses<>+5680(SB)/8, $·avx512ChainMulAddMax(SB)
+DATA avx512Addresses<>+5688(SB)/8, $·avx512ChainMulAddMax(SB)
+DATA avx512Addresses<>+5696(SB)/8, $·avx512ChainMulAddMin(SB)
+DATA avx512Addresses<>+5704(SB)/8, $·avx512ChainMulAddMin(SB)
+DATA avx512Addresses<>+5712(SB)/8, $·avx512ChainMulAddMin(SB)
+DATA avx512Addresses<>+5720(SB)/8, $·avx512ChainMulAddMin(SB)
+DATA avx512Addresses<>+5728(SB)/8, $·avx512ChainMulMaxMul(SB)
+DATA avx512Addresses<>+5736(SB)/8, $·avx512ChainMulMaxMul(SB)
+DATA avx512Addresses<>+5744(SB)/8, $·avx512ChainMulMaxMul(SB)
+DATA avx512Addresses<>+5752(SB)/8, $·avx512ChainMulMaxMul(SB)
+DATA avx512Addresses<>+5760(SB)/8, $·avx512ChainMulMaxAdd(SB)
+DATA avx512Addresses<>+5768(SB)/8, $·avx512ChainMulMaxAdd(SB)
+DATA avx512Addresses<>+5776(SB)/8, $·avx512ChainMulMaxAdd(SB)
+DATA avx512Addresses<>+5784(SB)/8, $·avx512ChainMulMaxAdd(SB)
+DATA avx512Addresses<>+5792(SB)/8, $·avx512ChainMulMaxMax(SB)
+DATA avx512Addresses<>+5800(SB)/8, $·avx512ChainMulMaxMax(SB)
+DATA avx512Addresses<>+5808(SB)/8, $·avx512ChainMulMaxMax(SB)
+DATA avx512Addresses<>+5816(SB)/8, $·avx512ChainMulMaxMax(SB)
+DATA avx512Addresses<>+5824(SB)/8, $·avx512ChainMulMaxMin(SB)
+DATA avx512Addresses<>+5832(SB)/8, $·avx512ChainMulMaxMin(SB)
+DATA avx512Addresses<>+5840(SB)/8, $·avx512ChainMulMaxMin(SB)
+DATA avx512Addresses<>+5848(SB)/8, $·avx512ChainMulMaxMin(SB)
+DATA avx512Addresses<>+5856(SB)/8, $·avx512ChainMulMinMul(SB)
+DATA avx512Addresses<>+5864(SB)/8, $·avx512ChainMulMinMul(SB)
+DATA avx512Addresses<>+5872(SB)/8, $·avx512ChainMulMinMul(SB)
+DATA avx512Addresses<>+5880(SB)/8, $·avx512ChainMulMinMul(SB)
+DATA avx512Addresses<>+5888(SB)/8, $·avx512ChainMulMinAdd(SB)
+DATA avx512Addresses<>+5896(SB)/8, $·avx512ChainMulMinAdd(SB)
+DATA avx512Addresses<>+5904(SB)/8, $·avx512ChainMulMinAdd(SB)
+DATA avx512Addresses<>+5912(SB)/8, $·avx512ChainMulMinAdd(SB)
+DATA avx512Addresses<>+5920(SB)/8, $·avx512ChainMulMinMax(SB)
+DATA avx512Addresses<>+5928(SB)/8, $·avx512ChainMulMinMax(SB)
+DATA avx512Addresses<>+5936(SB)/8, $·avx512ChainMulMinMax(SB)
+DATA avx512Addresses<>+5944(SB)/8, $·avx512ChainMulMinMax(SB)
+DATA avx512Addresses<>+5952(SB)/8, $·avx512ChainMulMinMin(SB)
+DATA avx512Addresses<>+5960(SB)/8, $·avx512ChainMulMinMin(SB)
+DATA avx512Addresses<>+5968(SB)/8, $·avx512ChainMulMinMin(SB)
+DATA avx512Addresses<>+5976(SB)/8, $·avx512ChainMulMinMin(SB)
+DATA avx512Addresses<>+5984(SB)/8, $·avx512ChainAddMulMul(SB)
+DATA avx512Addresses<>+5992(SB)/8, $·avx512ChainAddMulMul(SB)
+DATA avx512Addresses<>+6000(SB)/8, $·avx512ChainAddMulMul(SB)
+DATA avx512Addresses<>+6008(SB)/8, $·avx512ChainAddMulMul(SB)
+DATA avx512Addresses<>+6016(SB)/8, $·avx512ChainAddMulAdd(SB)
+DATA avx512Addresses<>+6024(SB)/8, $·avx512ChainAddMulAdd(SB)
+DATA avx512Addresses<>+6032(SB)/8, $·avx512ChainAddMulAdd(SB)
+DATA avx512Addresses<>+6040(SB)/8, $·avx512ChainAddMulAdd(SB)
+DATA avx512Addresses<>+6048(SB)/8, $·avx512ChainAddMulMax(SB)
+DATA avx512Addresses<>+6056(SB)/8, $·avx512ChainAddMulMax(SB)
+DATA avx512Addresses<>+6064(SB)/8, $·avx512ChainAddMulMax(SB)
+DATA avx512Addresses<>+6072(SB)/8, $·avx512ChainAddMulMax(SB)
+DATA avx512Addresses<>+6080(SB)/8, $·avx512ChainAddMulMin(SB)
+DATA avx512Addresses<>+6088(SB)/8, $·avx512ChainAddMulMin(SB)
+DATA avx512Addresses<>+6096(SB)/8, $·avx512ChainAddMulMin(SB)
+DATA avx512Addresses<>+6104(SB)/8, $·avx512ChainAddMulMin(SB)
+DATA avx512Addresses<>+6112(SB)/8, $·avx512ChainAddAddMul(SB)
+DATA avx512Addresses<>+6120(SB)/8, $·avx512ChainAddAddMul(SB)
+DATA avx512Addresses<>+6128(SB)/8, $·avx512ChainAddAddMul(SB)
+DATA avx512Addresses<>+6136(SB)/8, $·avx512ChainAddAddMul(SB)
+DATA avx512Addresses<>+6144(SB)/8, $·avx512ChainAddAddAdd(SB)
+DATA avx512Addresses<>+6152(SB)/8, $·avx512ChainAddAddAdd(SB)
+DATA avx512Addresses<>+6160(SB)/8, $·avx512ChainAddAddAdd(SB)
+DATA avx512Addresses<>+6168(SB)/8, $·avx512ChainAddAddAdd(SB)
+DATA avx512Addresses<>+6176(SB)/8, $·avx512ChainAddAddMax(SB)
+DATA avx512Addresses<>+6184(SB)/8, $·avx512ChainAddAddMax(SB)
+DATA avx512Addresses<>+6192(SB)/8, $·avx512ChainAddAddMax(SB)
+DATA avx512Addresses<>+6200(SB)/8, $·avx512ChainAddAddMax(SB)
+DATA avx512Addresses<>+6208(SB)/8, $·avx512ChainAddAddMin(SB)
+DATA avx512Addresses<>+6216(SB)/8, $·avx512ChainAddAddMin(SB)
+DATA avx512Addresses<>+6224(SB)/8, $·avx512ChainAddAddMin(SB)
+DATA avx512Addresses<>+6232(SB)/8, $·avx512ChainAddAddMin(SB)
+DATA avx512Addresses<>+6240(SB)/8, $·avx512ChainAddMaxMul(SB)
+DATA avx512Addresses<>+6248(SB)/8, $·avx512ChainAddMaxMul(SB)
+DATA avx512Addresses<>+6256(SB)/8, $·avx512ChainAddMaxMul(SB)
+DATA avx512Addresses<>+6264(SB)/8, $·avx512ChainAddMaxMul(SB)
+DATA avx512Addresses<>+6272(SB)/8, $·avx512ChainAddMaxAdd(SB)
+DATA avx512Addresses<>+6280(SB)/8, $·avx512ChainAddMaxAdd(SB)
+DATA avx512Addresses<>+6288(SB)/8, $·avx512ChainAddMaxAdd(SB)
+DATA avx512Addresses<>+6296(SB)/8, $·avx512ChainAddMaxAdd(SB)
+DATA avx512Addresses<>+6304(SB)/8, $·avx512ChainAddMaxMax(SB)
+DATA avx512Addresses<>+6312(SB)/8, $·avx512ChainAddMaxMax(SB)
+DATA avx512Addresses<>+6320(SB)/8, $·avx512ChainAddMaxMax(SB)
+DATA avx512Addresses<>+6328(SB)/8, $·avx512ChainAddMaxMax(SB)
+DATA avx512Addresses<>+6336(SB)/8, $·avx512ChainAddMaxMin(SB)
+DATA avx512Addresses<>+6344(SB)/8, $·avx512ChainAddMaxMin(SB)
+DATA avx512Addresses<>+6352(SB)/8, $·avx512ChainAddMaxMin(SB)
+DATA avx512Addresses<>+6360(SB)/8, $·avx512ChainAddMaxMin(SB)
+DATA avx512Addresses<>+6368(SB)/8, $·avx512ChainAddMinMul(SB)
+DATA avx512Addresses<>+6376(SB)/8, $·avx512ChainAddMinMul(SB)
+DATA avx512Addresses<>+6384(SB)/8, $·avx512ChainAddMinMul(SB)
+DATA avx512Addresses<>+6392(SB)/8, $·avx512ChainAddMinMul(SB)
+DATA avx512Addresses<>+6400(SB)/8, $·avx512ChainAddMinAdd(SB)
+DATA avx512Addresses<>+6408(SB)/8, $·avx512ChainAddMinAdd(SB)
+DATA avx512Addresses<>+6416(SB)/8, $·avx512ChainAddMinAdd(SB)
+DATA avx512Addresses<>+6424(SB)/8, $·avx512ChainAddMinAdd(SB)
+DATA avx512Addresses<>+6432(SB)/8, $·avx512ChainAddMinMax(SB)
+DATA avx512Addresses<>+6440(SB)/8, $·avx512ChainAddMinMax(SB)
+DATA avx512Addresses<>+6448(SB)/8, $·avx512ChainAddMinMax(SB)
+DATA avx512Addresses<>+6456(SB)/8, $·avx512ChainAddMinMax(SB)
+DATA avx512Addresses<>+6464(SB)/8, $·avx512ChainAddMinMin(SB)
+DATA avx512Addresses<>+6472(SB)/8, $·avx512ChainAddMinMin(SB)
+DATA avx512Addresses<>+6480(SB)/8, $·avx512ChainAddMinMin(SB)
+DATA avx512Addresses<>+6488(SB)/8, $·avx512ChainAddMinMin(SB)
+DATA avx512Addresses<>+6496(SB)/8, $·avx512ChainMaxMulMul(SB)
+DATA avx512Addresses<>+6504(SB)/8, $·avx512ChainMaxMulMul(SB)
+DATA avx512Addresses<>+6512(SB)/8, $·avx512ChainMaxMulMul(SB)
+DATA avx512Addresses<>+6520(SB)/8, $·avx512ChainMaxMulMul(SB)
+DATA avx512Addresses<>+6528(SB)/8, $·avx512ChainMaxMulAdd(SB)
+DATA avx512Addresses<>+6536(SB)/8, $·avx512ChainMaxMulAdd(SB)
+DATA avx512Addresses<>+6544(SB)/8, $·avx512ChainMaxMulAdd(SB)
+DATA avx512Addresses<>+6552(SB)/8, $·avx512ChainMaxMulAdd(SB)
+DATA avx512Addresses<>+6560(SB)/8, $·avx512ChainMaxMulMax(SB)
+DATA avx512Addresses<>+6568(SB)/8, $·avx512ChainMaxMulMax(SB)
+DATA avx512Addresses<>+6576(SB)/8, $·avx512ChainMaxMulMax(SB)
+DATA avx512Addresses<>+6584(SB)/8, $·avx512ChainMaxMulMax(SB)
+DATA avx512Addresses<>+6592(SB)/8, $·avx512ChainMaxMulMin(SB)
+DATA avx512Addresses<>+6600(SB)/8, $·avx512ChainMaxMulMin(SB)
+DATA avx512Addresses<>+6608(SB)/8, $·avx512ChainMaxMulMin(SB)
+DATA avx512Addresses<>+6616(SB)/8, $·avx512ChainMaxMulMin(SB)
+DATA avx512Addresses<>+6624(SB)/8, $·avx512ChainMaxAddMul(SB)
+DATA avx512Addresses<>+6632(SB)/8, $·avx512ChainMaxAddMul(SB)
+DATA avx512Addresses<>+6640(SB)/8, $·avx512ChainMaxAddMul(SB)
+DATA avx512Addresses<>+6648(SB)/8, $·avx512ChainMaxAddMul(SB)
+DATA avx512Addresses<>+6656(SB)/8, $·avx512ChainMaxAddAdd(SB)
+DATA avx512Addresses<>+6664(SB)/8, $·avx512ChainMaxAddAdd(SB)
+DATA avx512Addresses<>+6672(SB)/8, $·avx512ChainMaxAddAdd(SB)
+DATA avx512Addresses<>+6680(SB)/8, $·avx512ChainMaxAddAdd(SB)
+DATA avx512Addresses<>+6688(SB)/8, $·avx512ChainMaxAddMax(SB)
+DATA avx512Addresses<>+6696(SB)/8, $·avx512ChainMaxAddMax(SB)
+DATA avx512Addresses<>+6704(SB)/8, $·avx512ChainMaxAddMax(SB)
+DATA avx512Addresses<>+6712(SB)/8, $·avx512ChainMaxAddMax(SB)
+DATA avx512Addresses<>+6720(SB)/8, $·avx512ChainMaxAddMin(SB)
+DATA avx512Addresses<>+6728(SB)/8, $·avx512ChainMaxAddMin(SB)
+DATA avx512Addresses<>+6736(SB)/8, $·avx512ChainMaxAddMin(SB)
+DATA avx512Addresses<>+6744(SB)/8, $·avx512ChainMaxAddMin(SB)
+DATA avx512Addresses<>+6752(SB)/8, $·avx512ChainMaxMaxMul(SB)
+DATA avx512Addresses<>+6760(SB)/8, $·avx512ChainMaxMaxMul(SB)
+DATA avx512Addresses<>+6768(SB)/8, $·avx512ChainMaxMaxMul(SB)
+DATA avx512Addresses<>+6776(SB)/8, $·avx512ChainMaxMaxMul(SB)
+DATA avx512Addresses<>+6784(SB)/8, $·avx512ChainMaxMaxAdd(SB)
+DATA avx512Addresses<>+6792(SB)/8, $·avx512ChainMaxMaxAdd(SB)
+DATA avx512Addresses<>+6800(SB)/8, $·avx512ChainMaxMaxAdd(SB)
+DATA avx512Addresses<>+6808(SB)/8, $·avx512ChainMaxMaxAdd(SB)
+DATA avx512Addresses<>+6816(SB)/8, $·avx512ChainMaxMaxMax(SB)
+DATA avx512Addresses<>+6824(SB)/8, $·avx512ChainMaxMaxMax(SB)
+DATA avx512Addresses<>+6832(SB)/8, $·avx512ChainMaxMaxMax(SB)
+DATA avx512Addresses<>+6840(SB)/8, $·avx512ChainMaxMaxMax(SB)
+DATA avx512Addresses<>+6848(SB)/8, $·avx512ChainMaxMaxMin(SB)
+DATA avx512Addresses<>+6856(SB)/8, $·avx512ChainMaxMaxMin(SB)
+DATA avx512Addresses<>+6864(SB)/8, $·avx512ChainMaxMaxMin(SB)
+DATA avx512Addresses<>+6872(SB)/8, $·avx512ChainMaxMaxMin(SB)
+DATA avx512Addresses<>+6880(SB)/8, $·avx512ChainMaxMinMul(SB)
+DATA avx512Addresses<>+6888(SB)/8, $·avx512ChainMaxMinMul(SB)
+DATA avx512Addresses<>+6896(SB)/8, $·avx512ChainMaxMinMul(SB)
+DATA avx512Addresses<>+6904(SB)/8, $·avx512ChainMaxMinMul(SB)
+DATA avx512Addresses<>+6912(SB)/8, $·avx512ChainMaxMinAdd(SB)
+DATA avx512Addresses<>+6920(SB)/8, $·avx512ChainMaxMinAdd(SB)
+DATA avx512Addresses<>+6928(SB)/8, $·avx512ChainMaxMinAdd(SB)
+DATA avx512Addresses<>+6936(SB)/8, $·avx512ChainMaxMinAdd(SB)
+DATA avx512Addresses<>+6944(SB)/8, $·avx512ChainMaxMinMax(SB)
+DATA avx512Addresses<>+6952(SB)/8, $·avx512ChainMaxMinMax(SB)
+DATA avx512Addresses<>+6960(SB)/8, $·avx512ChainMaxMinMax(SB)
+DATA avx512Addresses<>+6968(SB)/8, $·avx512ChainMaxMinMax(SB)
+DATA avx512Addresses<>+6976(SB)/8, $·avx512ChainMaxMinMin(SB)
+DATA avx512Addresses<>+6984(SB)/8, $·avx512ChainMaxMinMin(SB)
+DATA avx512Addresses<>+6992(SB)/8, $·avx512ChainMaxMinMin(SB)
+DATA avx512Addresses<>+7000(SB)/8, $·avx512ChainMaxMinMin(SB)
+DATA avx512Addresses<>+7008(SB)/8, $·avx512ChainMinMulMul(SB)
+DATA avx512Addresses<>+7016(SB)/8, $·avx512ChainMinMulMul(SB)
+DATA avx512Addresses<>+7024(SB)/8, $·avx512ChainMinMulMul(SB)
+DATA avx512Addresses<>+7032(SB)/8, $·avx512ChainMinMulMul(SB)
+DATA avx512Addresses<>+7040(SB)/8, $·avx512ChainMinMulAdd(SB)
+DATA avx512Addresses<>+7048(SB)/8, $·avx512ChainMinMulAdd(SB)
+DATA avx512Addresses<>+7056(SB)/8, $·avx512ChainMinMulAdd(SB)
+DATA avx512Addresses<>+7064(SB)/8, $·avx512ChainMinMulAdd(SB)
+DATA avx512Addresses<>+7072(SB)/8, $·avx512ChainMinMulMax(SB)
+DATA avx512Addresses<>+7080(SB)/8, $·avx512ChainMinMulMax(SB)
+DATA avx512Addresses<>+7088(SB)/8, $·avx512ChainMinMulMax(SB)
+DATA avx512Addresses<>+7096(SB)/8, $·avx512ChainMinMulMax(SB)
+DATA avx512Addresses<>+7104(SB)/8, $·avx512ChainMinMulMin(SB)
+DATA avx512Addresses<>+7112(SB)/8, $·avx512ChainMinMulMin(SB)
+DATA avx512Addresses<>+7120(SB)/8, $·avx512ChainMinMulMin(SB)
+DATA avx512Addresses<>+7128(SB)/8, $·avx512ChainMinMulMin(SB)
+DATA avx512Addresses<>+7136(SB)/8, $·avx512ChainMinAddMul(SB)
+DATA avx512Addresses<>+7144(SB)/8, $·avx512ChainMinAddMul(SB)
+DATA avx512Addresses<>+7152(SB)/8, $·avx512ChainMinAddMul(SB)
+DATA avx512Addresses<>+7160(SB)/8, $·avx512ChainMinAddMul(SB)
+DATA avx512Addresses<>+7168(SB)/8, $·avx512ChainMinAddAdd(SB)
+DATA avx512Addresses<>+7176(SB)/8, $·avx512ChainMinAddAdd(SB)
+DATA avx512Addresses<>+7184(SB)/8, $·avx512ChainMinAddAdd(SB)
+DATA avx512Addresses<>+7192(SB)/8, $·avx512ChainMinAddAdd(SB)
+DATA avx512Addresses<>+7200(SB)/8, $·avx512ChainMinAddMax(SB)
+DATA avx512Addresses<>+7208(SB)/8, $·avx512ChainMinAddMax(SB)
+DATA avx512Addresses<>+7216(SB)/8, $·avx512ChainMinAddMax(SB)
+DATA avx512Addresses<>+7224(SB)/8, $·avx512ChainMinAddMax(SB)
+DATA avx512Addresses<>+7232(SB)/8, $·avx512ChainMinAddMin(SB)
+DATA avx512Addresses<>+7240(SB)/8, $·avx512ChainMinAddMin(SB)
+DATA avx512Addresses<>+7248(SB)/8, $·avx512ChainMinAddMin(SB)
+DATA avx512Addresses<>+7256(SB)/8, $·avx512ChainMinAddMin(SB)
+DATA avx512Addresses<>+7264(SB)/8, $·avx512ChainMinMaxMul(SB)
+DATA avx512Addresses<>+7272(SB)/8, $·avx512ChainMinMaxMul(SB)
+DATA avx512Addresses<>+7280(SB)/8, $·avx512ChainMinMaxMul(SB)
+DATA avx512Addresses<>+7288(SB)/8, $·avx512ChainMinMaxMul(SB)
+DATA avx512Addresses<>+7296(SB)/8, $·avx512ChainMinMaxAdd(SB)
+DATA avx512Addresses<>+7304(SB)/8, $·avx512ChainMinMaxAdd(SB)
+DATA avx512Addresses<>+7312(SB)/8, $·avx512ChainMinMaxAdd(SB)
+DATA avx512Addresses<>+7320(SB)/8, $·avx512ChainMinMaxAdd(SB)
+DATA avx512Addresses<>+7328(SB)/8, $·avx512ChainMinMaxMax(SB)
+DATA avx512Addresses<>+7336(SB)/8, $·avx512ChainMinMaxMax(SB)
+DATA avx512Addresses<>+7344(SB)/8, $·avx512ChainMinMaxMax(SB)
+DATA avx512Addresses<>+7352(SB)/8, $·avx512ChainMinMaxMax(SB)
+DATA avx512Addresses<>+7360(SB)/8, $·avx512ChainMinMaxMin(SB)
+DATA avx512Addresses<>+7368(SB)/8, $·avx512ChainMinMaxMin(SB)
+DATA avx512Addresses<>+7376(SB)/8, $·avx512ChainMinMaxMin(SB)
+DATA avx512Addresses<>+7384(SB)/8, $·avx512ChainMinMaxMin(SB)
+DATA avx512Addresses<>+7392(SB)/8, $·avx512ChainMinMinMul(SB)
+DATA avx512Addresses<>+7400(SB)/8, $·avx512ChainMinMinMul(SB)
+DATA avx512Addresses<>+7408(SB)/8, $·avx512ChainMinMinMul(SB)
+DATA avx512Addresses<>+7416(SB)/8, $·avx512ChainMinMinMul(SB)
+DATA avx512Addresses<>+7424(SB)/8, $·avx512ChainMinMinAdd(SB)
+DATA avx512Addresses<>+7432(SB)/8, $·avx512ChainMinMinAdd(SB)
+DATA avx512Addresses<>+7440(SB)/8, $·avx512ChainMinMinAdd(SB)
+DATA avx512Addresses<>+7448(SB)/8, $·avx512ChainMinMinAdd(SB)
+DATA avx512Addresses<>+7456(SB)/8, $·avx512ChainMinMinMax(SB)
+DATA avx512Addresses<>+7464(SB)/8, $·avx512ChainMinMinMax(SB)
+DATA avx512Addresses<>+7472(SB)/8, $·avx512ChainMinMinMax(SB)
+DATA avx512Addresses<>+7480(SB)/8, $·avx512ChainMinMinMax(SB)
+DATA avx512Addresses<>+7488(SB)/8, $·avx512ChainMinMinMin(SB)
+DATA avx512Addresses<>+7496(SB)/8, $·avx512ChainMinMinMin(SB)
+DATA avx512Addresses<>+7504(SB)/8, $·avx512ChainMinMinMin(SB)
+DATA avx512Addresses<>+7512(SB)/8, $·avx512ChainMinMinMin(SB)
+DATA avx512Addresses<>+7520(SB)/8, $·avx512ChainMulMulMulMul(SB)
+DATA avx512Addresses<>+7528(SB)/8, $·avx512ChainMulMulMulMul(SB)
+DATA avx512Addresses<>+7536(SB)/8, $·avx512ChainMulMulMulMul(SB)
+DATA avx512Addresses<>+7544(SB)/8, $·avx512ChainMulMulMulMul(SB)
+DATA avx512Addresses<>+7552(SB)/8, $·avx512ChainMulMulMulAdd(SB)
+DATA avx512Addresses<>+7560(SB)/8, $·avx512ChainMulMulMulAdd(SB)
+DATA avx512Addresses<>+7568(SB)/8, $·avx512ChainMulMulMulAdd(SB)
+DATA avx512Addresses<>+7576(SB)/8, $·avx512ChainMulMulMulAdd(SB)
+DATA avx512Addresses<>+7584(SB)/8, $·avx512ChainMulMulMulMax(SB)
+DATA avx512Addresses<>+7592(SB)/8, $·avx512ChainMulMulMulMax(SB)
+DATA avx512Addresses<>+7600(SB)/8, $·avx512ChainMulMulMulMax(SB)
+DATA avx512Addresses<>+7608(SB)/8, $·avx512ChainMulMulMulMax(SB)
+DATA avx512Addresses<>+7616(SB)/8, $·avx512ChainMulMulMulMin(SB)
+DATA avx512Addresses<>+7624(SB)/8, $·avx512ChainMulMulMulMin(SB)
+DATA avx512Addresses<>+7632(SB)/8, $·avx512ChainMulMulMulMin(SB)
+DATA avx512Addresses<>+7640(SB)/8, $·avx512ChainMulMulMulMin(SB)
+DATA avx512Addresses<>+7648(SB)/8, $·avx512ChainMulMulAddMul(SB)
+DATA avx512Addresses<>+7656(SB)/8, $·avx512ChainMulMulAddMul(SB)
+DATA avx512Addresses<>+7664(SB)/8, $·avx512ChainMulMulAddMul(SB)
+DATA avx512Addresses<>+7672(SB)/8, $·avx512ChainMulMulAddMul(SB)
+DATA avx512Addresses<>+7680(SB)/8, $·avx512ChainMulMulAddAdd(SB)
+DATA avx512Addresses<>+7688(SB)/8, $·avx512ChainMulMulAddAdd(SB)
+DATA avx512Addresses<>+7696(SB)/8, $·avx512ChainMulMulAddAdd(SB)
+DATA avx512Addresses<>+7704(SB)/8, $·avx512ChainMulMulAddAdd(SB)
+DATA avx512Addresses<>+7712(SB)/8, $·avx512ChainMulMulAddMax(SB)
+DATA avx512Addresses<>+7720(SB)/8, $·avx512ChainMulMulAddMax(SB)
+DATA avx512Addresses<>+7728(SB)/8, $·avx512ChainMulMulAddMax(SB)
+DATA avx512Addresses<>+7736(SB)/8, $·avx512ChainMulMulAddMax(SB)
+DATA avx512Addresses<>+7744(SB)/8, $·avx512ChainMulMulAddMin(SB)
+DATA avx512Addresses<>+7752(SB)/8, $·avx512ChainMulMulAddMin(SB)
+DATA avx512Addresses<>+7760(SB)/8, $·avx512ChainMulMulAddMin(SB)
+DATA avx512Addresses<>+7768(SB)/8, $·avx512ChainMulMulAddMin(SB)
+DATA avx512Addresses<>+7776(SB)/8, $·avx512ChainMulMulMaxMul(SB)
+DATA avx512Addresses<>+7784(SB)/8, $·avx512ChainMulMulMaxMul(SB)
+DATA avx512Addresses<>+7792(SB)/8, $·avx512ChainMulMulMaxMul(SB)
+DATA avx512Addresses<>+7800(SB)/8, $·avx512ChainMulMulMaxMul(SB)
+DATA avx512Addresses<>+7808(SB)/8, $·avx512ChainMulMulMaxAdd(SB)
+DATA avx512Addresses<>+7816(SB)/8, $·avx512ChainMulMulMaxAdd(SB)
+DATA avx512Addresses<>+7824(SB)/8, $·avx512ChainMulMulMaxAdd(SB)
+DATA avx512Addresses<>+7832(SB)/8, $·avx512ChainMulMulMaxAdd(SB)
+DATA avx512Addresses<>+7840(SB)/8, $·avx512ChainMulMulMaxMax(SB)
+DATA avx512Addresses<>+7848(SB)/8, $·avx512ChainMulMulMaxMax(SB)
+DATA avx512Addresses<>+7856(SB)/8, $·avx512ChainMulMulMaxMax(SB)
+DATA avx512Addresses<>+7864(SB)/8, $·avx512ChainMulMulMaxMax(SB)
+DATA avx512Addresses<>+7872(SB)/8, $·avx512ChainMulMulMaxMin(SB)
+DATA avx512Addresses<>+7880(SB)/8, $·avx512ChainMulMulMaxMin(SB)
+DATA avx512Addresses<>+7888(SB)/8, $·avx512ChainMulMulMaxMin(SB)
+DATA avx512Addresses<>+7896(SB)/8, $·avx512ChainMulMulMaxMin(SB)
+DATA avx512Addresses<>+7904(SB)/8, $·avx512ChainMulMulMinMul(SB)
+DATA avx512Addresses<>+7912(SB)/8, $·avx512ChainMulMulMinMul(SB)
+DATA avx512Addresses<>+7920(SB)/8, $·avx512ChainMulMulMinMul(SB)
+DATA avx512Addresses<>+7928(SB)/8, $·avx512ChainMulMulMinMul(SB)
+DATA avx512Addresses<>+7936(SB)/8, $·avx512ChainMulMulMinAdd(SB)
+DATA avx512Addresses<>+7944(SB)/8, $·avx512ChainMulMulMinAdd(SB)
+DATA avx512Addresses<>+7952(SB)/8, $·avx512ChainMulMulMinAdd(SB)
+DATA avx512Addresses<>+7960(SB)/8, $·avx512ChainMulMulMinAdd(SB)
+DATA avx512Addresses<>+7968(SB)/8, $·avx512ChainMulMulMinMax(SB)
+DATA avx512Addresses<>+7976(SB)/8, $·avx512ChainMulMulMinMax(SB)
+DATA avx512Addresses<>+7984(SB)/8, $·avx512ChainMulMulMinMax(SB)
+DATA avx512Addresses<>+7992(SB)/8, $·avx512ChainMulMulMinMax(SB)
+DATA avx512Addresses<>+8000(SB)/8, $·avx512ChainMulMulMinMin(SB)
+DATA avx512Addresses<>+8008(SB)/8, $·avx512ChainMulMulMinMin(SB)
+DATA avx512Addresses<>+8016(SB)/8, $·avx512ChainMulMulMinMin(SB)
+DATA avx512Addresses<>+8024(SB)/8, $·avx512ChainMulMulMinMin(SB)
+DATA avx512Addresses<>+8032(SB)/8, $·avx512ChainMulAddMulMul(SB)
+DATA avx512Addresses<>+8040(SB)/8, $·avx512ChainMulAddMulMul(SB)
+DATA avx512Addresses<>+8048(SB)/8, $·avx512ChainMulAddMulMul(SB)
+DATA avx512Addresses<>+8056(SB)/8, $·avx512ChainMulAddMulMul(SB)
+DATA avx512Addresses<>+8064(SB)/8, $·avx512ChainMulAddMulAdd(SB)
+DATA avx512Addresses<>+8072(SB)/8, $·avx512ChainMulAddMulAdd(SB)
+DATA avx512Addresses<>+8080(SB)/8, $·avx512ChainMulAddMulAdd(SB)
+DATA avx512Addresses<>+8088(SB)/8, $·avx512ChainMulAddMulAdd(SB)
+DATA avx512Addresses<>+8096(SB)/8, $·avx512ChainMulAddMulMax(SB)
+DATA avx512Addresses<>+8104(SB)/8, $·avx512ChainMulAddMulMax(SB)
+DATA avx512Addresses<>+8112(SB)/8, $·avx512ChainMulAddMulMax(SB)
+DATA avx512Addresses<>+8120(SB)/8, $·avx512ChainMulAddMulMax(SB)
+DATA avx512Addresses<>+8128(SB)/8, $·avx512ChainMulAddMulMin(SB)
+DATA avx512Addresses<>+8136(SB)/8, $·avx512ChainMulAddMulMin(SB)
+DATA avx512Addresses<>+8144(SB)/8, $·avx512ChainMulAddMulMin(SB)
+DATA avx512Addresses<>+8152(SB)/8, $·avx512ChainMulAddMulMin(SB)
+DATA avx512Addresses<>+8160(SB)/8, $·avx512ChainMulAddAddMul(SB)
+DATA avx512Addresses<>+8168(SB)/8, $·avx512ChainMulAddAddMul(SB)
+DATA avx512Addresses<>+8176(SB)/8, $·avx512ChainMulAddAddMul(SB)
+DATA avx512Addresses<>+8184(SB)/8, $·avx512ChainMulAddAddMul(SB)
+DATA avx512Addresses<>+8192(SB)/8, $·avx512ChainMulAddAddAdd(SB)
+DATA avx512Addresses<>+8200(SB)/8, $·avx512ChainMulAddAddAdd(SB)
+DATA avx512Addresses<>+8208(SB)/8, $·avx512ChainMulAddAddAdd(SB)
+DATA avx512Addresses<>+8216(SB)/8, $·avx512ChainMulAddAddAdd(SB)
+DATA avx512Addresses<>+8224(SB)/8, $·avx512ChainMulAddAddMax(SB)
+DATA avx512Addresses<>+8232(SB)/8, $·avx512ChainMulAddAddMax(SB)
+DATA avx512Addresses<>+8240(SB)/8, $·avx512ChainMulAddAddMax(SB)
+DATA avx512Addresses<>+8248(SB)/8, $·avx512ChainMulAddAddMax(SB)
+DATA avx512Addresses<>+8256(SB)/8, $·avx512ChainMulAddAddMin(SB)
+DATA avx512Addresses<>+8264(SB)/8, $·avx512ChainMulAddAddMin(SB)
+DATA avx512Addresses<>+8272(SB)/8, $·avx512ChainMulAddAddMin(SB)
+DATA avx512Addresses<>+8280(SB)/8, $·avx512ChainMulAddAddMin(SB)
+DATA avx512Addresses<>+8288(SB)/8, $·avx512ChainMulAddMaxMul(SB)
+DATA avx512Addresses<>+8296(SB)/8, $·avx512ChainMulAddMaxMul(SB)
+DATA avx512Addresses<>+8304(SB)/8, $·avx512ChainMulAddMaxMul(SB)
+DATA avx512Addresses<>+8312(SB)/8, $·avx512ChainMulAddMaxMul(SB)
+DATA avx512Addresses<>+8320(SB)/8, $·avx512ChainMulAddMaxAdd(SB)
+DATA avx512Addresses<>+8328(SB)/8, $·avx512ChainMulAddMaxAdd(SB)
+DATA avx512Addresses<>+8336(SB)/8, $·avx512ChainMulAddMaxAdd(SB)
+DATA avx512Addresses<>+8344(SB)/8, $·avx512ChainMulAddMaxAdd(SB)
+DATA avx512Addresses<>+8352(SB)/8, $·avx512ChainMulAddMaxMax(SB)
+DATA avx512Addresses<>+8360(SB)/8, $·avx512ChainMulAddMaxMax(SB)
+DATA avx512Addresses<>+8368(SB)/8, $·avx512ChainMulAddMaxMax(SB)
+DATA avx512Addresses<>+8376(SB)/8, $·avx512ChainMulAddMaxMax(SB)
+DATA avx512Addresses<>+8384(SB)/8, $·avx512ChainMulAddMaxMin(SB)
+DATA avx512Addresses<>+8392(SB)/8, $·avx512ChainMulAddMaxMin(SB)
+DATA avx512Addresses<>+8400(SB)/8, $·avx512ChainMulAddMaxMin(SB)
+DATA avx512Addresses<>+8408(SB)/8, $·avx512ChainMulAddMaxMin(SB)
+DATA avx512Addresses<>+8416(SB)/8, $·avx512ChainMulAddMinMul(SB)
+DATA avx512Addresses<>+8424(SB)/8, $·avx512ChainMulAddMinMul(SB)
+DATA avx512Addresses<>+8432(SB)/8, $·avx512ChainMulAddMinMul(SB)
+DATA avx512Addresses<>+8440(SB)/8, $·avx512ChainMulAddMinMul(SB)
+DATA avx512Addresses<>+8448(SB)/8, $·avx512ChainMulAddMinAdd(SB)
+DATA avx512Addresses<>+8456(SB)/8, $·avx512ChainMulAddMinAdd(SB)
+DATA avx512Addresses<>+8464(SB)/8, $·avx512ChainMulAddMinAdd(SB)
+DATA avx512Addresses<>+8472(SB)/8, $·avx512ChainMulAddMinAdd(SB)
+DATA avx512Addresses<>+8480(SB)/8, $·avx512ChainMulAddMinMax(SB)
+DATA avx512Addresses<>+8488(SB)/8, $·avx512ChainMulAddMinMax(SB)
+DATA avx512Addresses<>+8496(SB)/8, $·avx512ChainMulAddMinMax(SB)
+DATA avx512Addresses<>+8504(SB)/8, $·avx512ChainMulAddMinMax(SB)
+DATA avx512Addresses<>+8512(SB)/8, $·avx512ChainMulAddMinMin(SB)
+DATA avx512Addresses<>+8520(SB)/8, $·avx512ChainMulAddMinMin(SB)
+DATA avx512Addresses<>+8528(SB)/8, $·avx512ChainMulAddMinMin(SB)
+DATA avx512Addresses<>+8536(SB)/8, $·avx512ChainMulAddMinMin(SB)
+DATA avx512Addresses<>+8544(SB)/8, $·avx512ChainMulMaxMulMul(SB)
+DATA avx512Addresses<>+8552(SB)/8, $·avx512ChainMulMaxMulMul(SB)
+DATA avx512Addresses<>+8560(SB)/8, $·avx512ChainMulMaxMulMul(SB)
+DATA avx512Addresses<>+8568(SB)/8, $·avx512ChainMulMaxMulMul(SB)
+DATA avx512Addresses<>+8576(SB)/8, $·avx512ChainMulMaxMulAdd(SB)
+DATA avx512Addresses<>+8584(SB)/8, $·avx512ChainMulMaxMulAdd(SB)
+DATA avx512Addresses<>+8592(SB)/8, $·avx512ChainMulMaxMulAdd(SB)
+DATA avx512Addresses<>+8600(SB)/8, $·avx512ChainMulMaxMulAdd(SB)
+DATA avx512Addresses<>+8608(SB)/8, $·avx512ChainMulMaxMulMax(SB)
+DATA avx512Addresses<>+8616(SB)/8, $·avx512ChainMulMaxMulMax(SB)
+DATA avx512Addresses<>+8624(SB)/8, $·avx512ChainMulMaxMulMax(SB)
+DATA avx512Addresses<>+8632(SB)/8, $·avx512ChainMulMaxMulMax(SB)
+DATA avx512Addresses<>+8640(SB)/8, $·avx512ChainMulMaxMulMin(SB)
+DATA avx512Addresses<>+8648(SB)/8, $·avx512ChainMulMaxMulMin(SB)
+DATA avx512Addresses<>+8656(SB)/8, $·avx512ChainMulMaxMulMin(SB)
+DATA avx512Addresses<>+8664(SB)/8, $·avx512ChainMulMaxMulMin(SB)
+DATA avx512Addresses<>+8672(SB)/8, $·avx512ChainMulMaxAddMul(SB)
+DATA avx512Addresses<>+8680(SB)/8, $·avx512ChainMulMaxAddMul(SB)
+DATA avx512Addresses<>+8688(SB)/8, $·avx512ChainMulMaxAddMul(SB)
+DATA avx512Addresses<>+8696(SB)/8, $·avx512ChainMulMaxAddMul(SB)
+DATA avx512Addresses<>+8704(SB)/8, $·avx512ChainMulMaxAddAdd(SB)
+DATA avx512Addresses<>+8712(SB)/8, $·avx512ChainMulMaxAddAdd(SB)
+DATA avx512Addresses<>+8720(SB)/8, $·avx512ChainMulMaxAddAdd(SB)
+DATA avx512Addresses<>+8728(SB)/8, $·avx512ChainMulMaxAddAdd(SB)
+DATA avx512Addresses<>+8736(SB)/8, $·avx512ChainMulMaxAddMax(SB)
+DATA avx512Addresses<>+8744(SB)/8, $·avx512ChainMulMaxAddMax(SB)
+DATA avx512Addresses<>+8752(SB)/8, $·avx512ChainMulMaxAddMax(SB)
+DATA avx512Addresses<>+8760(SB)/8, $·avx512ChainMulMaxAddMax(SB)
+DATA avx512Addresses<>+8768(SB)/8, $·avx512ChainMulMaxAddMin(SB)
+DATA avx512Addresses<>+8776(SB)/8, $·avx512ChainMulMaxAddMin(SB)
+DATA avx512Addresses<>+8784(SB)/8, $·avx512ChainMulMaxAddMin(SB)
+DATA avx512Addresses<>+8792(SB)/8, $·avx512ChainMulMaxAddMin(SB)
+DATA avx512Addresses<>+8800(SB)/8, $·avx512ChainMulMaxMaxMul(SB)
+DATA avx512Addresses<>+8808(SB)/8, $·avx512ChainMulMaxMaxMul(SB)
+DATA avx512Addresses<>+8816(SB)/8, $·avx512ChainMulMaxMaxMul(SB)
+DATA avx512Addresses<>+8824(SB)/8, $·avx512ChainMulMaxMaxMul(SB)
+DATA avx512Addresses<>+8832(SB)/8, $·avx512ChainMulMaxMaxAdd(SB)
+DATA avx512Addresses<>+8840(SB)/8, $·avx512ChainMulMaxMaxAdd(SB)
+DATA avx512Addresses<>+8848(SB)/8, $·avx512ChainMulMaxMaxAdd(SB)
+DATA avx512Addresses<>+8856(SB)/8, $·avx512ChainMulMaxMaxAdd(SB)
+DATA avx512Addresses<>+8864(SB)/8, $·avx512ChainMulMaxMaxMax(SB)
+DATA avx512Addresses<>+8872(SB)/8, $·avx512ChainMulMaxMaxMax(SB)
+DATA avx512Addresses<>+8880(SB)/8, $·avx512ChainMulMaxMaxMax(SB)
+DATA avx512Addresses<>+8888(SB)/8, $·avx512ChainMulMaxMaxMax(SB)
+DATA avx512Addresses<>+8896(SB)/8, $·avx512ChainMulMaxMaxMin(SB)
+DATA avx512Addresses<>+8904(SB)/8, $·avx512ChainMulMaxMaxMin(SB)
+DATA avx512Addresses<>+8912(SB)/8, $·avx512ChainMulMaxMaxMin(SB)
+DATA avx512Addresses<>+8920(SB)/8, $·avx512ChainMulMaxMaxMin(SB)
+DATA avx512Addresses<>+8928(SB)/8, $·avx512ChainMulMaxMinMul(SB)
+DATA avx512Addresses<>+8936(SB)/8, $·avx512ChainMulMaxMinMul(SB)
+DATA avx512Addresses<>+8944(SB)/8, $·avx512ChainMulMaxMinMul(SB)
+DATA avx512Addresses<>+8952(SB)/8, $·avx512ChainMulMaxMinMul(SB)
+DATA avx512Addresses<>+8960(SB)/8, $·avx512ChainMulMaxMinAdd(SB)
+DATA avx512Addresses<>+8968(SB)/8, $·avx512ChainMulMaxMinAdd(SB)
+DATA avx512Addresses<>+8976(SB)/8, $·avx512ChainMulMaxMinAdd(SB)
+DATA avx512Addresses<>+8984(SB)/8, $·avx512ChainMulMaxMinAdd(SB)
+DATA avx512Addresses<>+8992(SB)/8, $·avx512ChainMulMaxMinMax(SB)
+DATA avx512Addresses<>+9000(SB)/8, $·avx512ChainMulMaxMinMax(SB)
+DATA avx512Addresses<>+9008(SB)/8, $·avx512ChainMulMaxMinMax(SB)
+DATA avx512Addresses<>+9016(SB)/8, $·avx512ChainMulMaxMinMax(SB)
+DATA avx512Addresses<>+9024(SB)/8, $·avx512ChainMulMaxMinMin(SB)
+DATA avx512Addresses<>+9032(SB)/8, $·avx512ChainMulMaxMinMin(SB)
+DATA avx512Addresses<>+9040(SB)/8, $·avx512ChainMulMaxMinMin(SB)
+DATA avx512Addresses<>+9048(SB)/8, $·avx512ChainMulMaxMinMin(SB)
+DATA avx512Addresses<>+9056(SB)/8, $·avx512ChainMulMinMulMul(SB)
+DATA avx512Addresses<>+9064(SB)/8, $·avx512ChainMulMinMulMul(SB)
+DATA avx512Addresses<>+9072(SB)/8, $·avx512ChainMulMinMulMul(SB)
+DATA avx512Addresses<>+9080(SB)/8, $·avx512ChainMulMinMulMul(SB)
+DATA avx512Addresses<>+9088(SB)/8, $·avx512ChainMulMinMulAdd(SB)
+DATA avx512Addresses<>+9096(SB)/8, $·avx512ChainMulMinMulAdd(SB)
+DATA avx512Addresses<>+9104(SB)/8, $·avx512ChainMulMinMulAdd(SB)
+DATA avx512Addresses<>+9112(SB)/8, $·avx512ChainMulMinMulAdd(SB)
+DATA avx512Addresses<>+9120(SB)/8, $·avx512ChainMulMinMulMax(SB)
+DATA avx512Addresses<>+9128(SB)/8, $·avx512ChainMulMinMulMax(SB)
+DATA avx512Addresses<>+9136(SB)/8, $·avx512ChainMulMinMulMax(SB)
+DATA avx512Addresses<>+9144(SB)/8, $·avx512ChainMulMinMulMax(SB)
+DATA avx512Addresses<>+9152(SB)/8, $·avx512ChainMulMinMulMin(SB)
+DATA avx512Addresses<>+9160(SB)/8, $·avx512ChainMulMinMulMin(SB)
+DATA avx512Addresses<>+9168(SB)/8, $·avx512ChainMulMinMulMin(SB)
+DATA avx512Addresses<>+9176(SB)/8, $·avx512ChainMulMinMulMin(SB)
+DATA avx512Addresses<>+9184(SB)/8, $·avx512ChainMulMinAddMul(SB)
+DATA avx512Addresses<>+9192(SB)/8, $·avx512ChainMulMinAddMul(SB)
+DATA avx512Addresses<>+9200(SB)/8, $·avx512ChainMulMinAddMul(SB)
+DATA avx512Addresses<>+9208(SB)/8, $·avx512ChainMulMinAddMul(SB)
+DATA avx512Addresses<>+9216(SB)/8, $·avx512ChainMulMinAddAdd(SB)
+DATA avx512Addresses<>+9224(SB)/8, $·avx512ChainMulMinAddAdd(SB)
+DATA avx512Addresses<>+9232(SB)/8, $·avx512ChainMulMinAddAdd(SB)
+DATA avx512Addresses<>+9240(SB)/8, $·avx512ChainMulMinAddAdd(SB)
+DATA avx512Addresses<>+9248(SB)/8, $·avx512ChainMulMinAddMax(SB)
+DATA avx512Addresses<>+9256(SB)/8, $·avx512ChainMulMinAddMax(SB)
+DATA avx512Addresses<>+9264(SB)/8, $·avx512ChainMulMinAddMax(SB)
+DATA avx512Addresses<>+9272(SB)/8, $·avx512ChainMulMinAddMax(SB)
+DATA avx512Addresses<>+9280(SB)/8, $·avx512ChainMulMinAddMin(SB)
+DATA avx512Addresses<>+9288(SB)/8, $·avx512ChainMulMinAddMin(SB)
+DATA avx512Addresses<>+9296(SB)/8, $·avx512ChainMulMinAddMin(SB)
+DATA avx512Addresses<>+9304(SB)/8, $·avx512ChainMulMinAddMin(SB)
+DATA avx512Addresses<>+9312(SB)/8, $·avx512ChainMulMinMaxMul(SB)
+DATA avx512Addresses<>+9320(SB)/8, $·avx512ChainMulMinMaxMul(SB)
+DATA avx512Addresses<>+9328(SB)/8, $·avx512ChainMulMinMaxMul(SB)
+DATA avx512Addresses<>+9336(SB)/8, $·avx512ChainMulMinMaxMul(SB)
+DATA avx512Addresses<>+9344(SB)/8, $·avx512ChainMulMinMaxAdd(SB)
+DATA avx512Addresses<>+9352(SB)/8, $·avx512ChainMulMinMaxAdd(SB)
+DATA avx512Addresses<>+9360(SB)/8, $·avx512ChainMulMinMaxAdd(SB)
+DATA avx512Addresses<>+9368(SB)/8, $·avx512ChainMulMinMaxAdd(SB)
+DATA avx512Addresses<>+9376(SB)/8, $·avx512ChainMulMinMaxMax(SB)
+DATA avx512Addresses<>+9384(SB)/8, $·avx512ChainMulMinMaxMax(SB)
+DATA avx512Addresses<>+9392(SB)/8, $·avx512ChainMulMinMaxMax(SB)
+DATA avx512Addresses<>+9400(SB)/8, $·avx512ChainMulMinMaxMax(SB)
+DATA avx512Addresses<>+9408(SB)/8, $·avx512ChainMulMinMaxMin(SB)
+DATA avx512Addresses<>+9416(SB)/8, $·avx512ChainMulMinMaxMin(SB)
+DATA avx512Addresses<>+9424(SB)/8, $·avx512ChainMulMinMaxMin(SB)
+DATA avx512Addresses<>+9432(SB)/8, $·avx512ChainMulMinMaxMin(SB)
+DATA avx512Addresses<>+9440(SB)/8, $·avx512ChainMulMinMinMul(SB)
+DATA avx512Addresses<>+9448(SB)/8, $·avx512ChainMulMinMinMul(SB)
+DATA avx512Addresses<>+9456(SB)/8, $·avx512ChainMulMinMinMul(SB)
+DATA avx512Addresses<>+9464(SB)/8, $·avx512ChainMulMinMinMul(SB)
+DATA avx512Addresses<>+9472(SB)/8, $·avx512ChainMulMinMinAdd(SB)
+DATA avx512Addresses<>+9480(SB)/8, $·avx512ChainMulMinMinAdd(SB)
+DATA avx512Addresses<>+9488(SB)/8, $·avx512ChainMulMinMinAdd(SB)
+DATA avx512Addresses<>+9496(SB)/8, $·avx512ChainMulMinMinAdd(SB)
+DATA avx512Addresses<>+9504(SB)/8, $·avx512ChainMulMinMinMax(SB)
+DATA avx512Addresses<>+9512(SB)/8, $·avx512ChainMulMinMinMax(SB)
+DATA avx512Addresses<>+9520(SB)/8, $·avx512ChainMulMinMinMax(SB)
+DATA avx512Addresses<>+9528(SB)/8, $·avx512ChainMulMinMinMax(SB)
+DATA avx512Addresses<>+9536(SB)/8, $·avx512ChainMulMinMinMin(SB)
+DATA avx512Addresses<>+9544(SB)/8, $·avx512ChainMulMinMinMin(SB)
+DATA avx512Addresses<>+9552(SB)/8, $·avx512ChainMulMinMinMin(SB)
+DATA avx512Addresses<>+9560(SB)/8, $·avx512ChainMulMinMinMin(SB)
+DATA avx512Addresses<>+9568(SB)/8, $·avx512ChainAddMulMulMul(SB)
+DATA avx512Addresses<>+9576(SB)/8, $·avx512ChainAddMulMulMul(SB)
+DATA avx512Addresses<>+9584(SB)/8, $·avx512ChainAddMulMulMul(SB)
+DATA avx512Addresses<>+9592(SB)/8, $·avx512ChainAddMulMulMul(SB)
+DATA avx512Addresses<>+9600(SB)/8, $·avx512ChainAddMulMulAdd(SB)
+DATA avx512Addresses<>+9608(SB)/8, $·avx512ChainAddMulMulAdd(SB)
+DATA avx512Addresses<>+9616(SB)/8, $·avx512ChainAddMulMulAdd(SB)
+DATA avx512Addresses<>+9624(SB)/8, $·avx512ChainAddMulMulAdd(SB)
+DATA avx512Addresses<>+9632(SB)/8, $·avx512ChainAddMulMulMax(SB)
+DATA avx512Addresses<>+9640(SB)/8, $·avx512ChainAddMulMulMax(SB)
+DATA avx512Addresses<>+9648(SB)/8, $·avx512ChainAddMulMulMax(SB)
+DATA avx512Addresses<>+9656(SB)/8, $·avx512ChainAddMulMulMax(SB)
+DATA avx512Addresses<>+9664(SB)/8, $·avx512ChainAddMulMulMin(SB)
+DATA avx512Addresses<>+9672(SB)/8, $·avx512ChainAddMulMulMin(SB)
+DATA avx512Addresses<>+9680(SB)/8, $·avx512ChainAddMulMulMin(SB)
+DATA avx512Addresses<>+9688(SB)/8, $·avx512ChainAddMulMulMin(SB)
+DATA avx512Addresses<>+9696(SB)/8, $·avx512ChainAddMulAddMul(SB)
+DATA avx512Addresses<>+9704(SB)/8, $·avx512ChainAddMulAddMul(SB)
+DATA avx512Addresses<>+9712(SB)/8, $·avx512ChainAddMulAddMul(SB)
+DATA avx512Addresses<>+9720(SB)/8, $·avx512ChainAddMulAddMul(SB)
+DATA avx512Addresses<>+9728(SB)/8, $·avx512ChainAddMulAddAdd(SB)
+DATA avx512Addresses<>+9736(SB)/8, $·avx512ChainAddMulAddAdd(SB)
+DATA avx512Addresses<>+9744(SB)/8, $·avx512ChainAddMulAddAdd(SB)
+DATA avx512Addresses<>+9752(SB)/8, $·avx512ChainAddMulAddAdd(SB)
+DATA avx512Addresses<>+9760(SB)/8, $·avx512ChainAddMulAddMax(SB)
+DATA avx512Addresses<>+9768(SB)/8, $·avx512ChainAddMulAddMax(SB)
+DATA avx512Addresses<>+9776(SB)/8, $·avx512ChainAddMulAddMax(SB)
+DATA avx512Addresses<>+9784(SB)/8, $·avx512ChainAddMulAddMax(SB)
+DATA avx512Addresses<>+9792(SB)/8, $·avx512ChainAddMulAddMin(SB)
+DATA avx512Addresses<>+9800(SB)/8, $·avx512ChainAddMulAddMin(SB)
+DATA avx512Addresses<>+9808(SB)/8, $·avx512ChainAddMulAddMin(SB)
+DATA avx512Addresses<>+9816(SB)/8, $·avx512ChainAddMulAddMin(SB)
+DATA avx512Addresses<>+9824(SB)/8, $·avx512ChainAddMulMaxMul(SB)
+DATA avx512Addresses<>+9832(SB)/8, $·avx512ChainAddMulMaxMul(SB)
+DATA avx512Addresses<>+9840(SB)/8, $·avx512ChainAddMulMaxMul(SB)
+DATA avx512Addresses<>+9848(SB)/8, $·avx512ChainAddMulMaxMul(SB)
+DATA avx512Addresses<>+9856(SB)/8, $·avx512ChainAddMulMaxAdd(SB)
+DATA avx512Addresses<>+9864(SB)/8, $·avx512ChainAddMulMaxAdd(SB)
+DATA avx512Addresses<>+9872(SB)/8, $·avx512ChainAddMulMaxAdd(SB)
+DATA avx512Addresses<>+9880(SB)/8, $·avx512ChainAddMulMaxAdd(SB)
+DATA avx512Addresses<>+9888(SB)/8, $·avx512ChainAddMulMaxMax(SB)
+DATA avx512Addresses<>+9896(SB)/8, $·avx512ChainAddMulMaxMax(SB)
+DATA avx512Addresses<>+9904(SB)/8, $·avx512ChainAddMulMaxMax(SB)
+DATA avx512Addresses<>+9912(SB)/8, $·avx512ChainAddMulMaxMax(SB)
+DATA avx512Addresses<>+9920(SB)/8, $·avx512ChainAddMulMaxMin(SB)
+DATA avx512Addresses<>+9928(SB)/8, $·avx512ChainAddMulMaxMin(SB)
+DATA avx512Addresses<>+9936(SB)/8, $·avx512ChainAddMulMaxMin(SB)
+DATA avx512Addresses<>+9944(SB)/8, $·avx512ChainAddMulMaxMin(SB)
+DATA avx512Addresses<>+9952(SB)/8, $·avx512ChainAddMulMinMul(SB)
+DATA avx512Addresses<>+9960(SB)/8, $·avx512ChainAddMulMinMul(SB)
+DATA avx512Addresses<>+9968(SB)/8, $·avx512ChainAddMulMinMul(SB)
+DATA avx512Addresses<>+9976(SB)/8, $·avx512ChainAddMulMinMul(SB)
+DATA avx512Addresses<>+9984(SB)/8, $·avx512ChainAddMulMinAdd(SB)
+DATA avx512Addresses<>+9992(SB)/8, $·avx512ChainAddMulMinAdd(SB)
+DATA avx512Addresses<>+10000(SB)/8, $·avx512ChainAddMulMinAdd(SB)
+DATA avx512Addresses<>+10008(SB)/8, $·avx512ChainAddMulMinAdd(SB)
+DATA avx512Addresses<>+10016(SB)/8, $·avx512ChainAddMulMinMax(SB)
+DATA avx512Addresses<>+10024(SB)/8, $·avx512ChainAddMulMinMax(SB)
+DATA avx512Addresses<>+10032(SB)/8, $·avx512ChainAddMulMinMax(SB)
+DATA avx512Addresses<>+10040(SB)/8, $·avx512ChainAddMulMinMax(SB)
+DATA avx512Addresses<>+10048(SB)/8, $·avx512ChainAddMulMinMin(SB)
+DATA avx512Addresses<>+10056(SB)/8, $·avx512ChainAddMulMinMin(SB)
+DATA avx512Addresses<>+10064(SB)/8, $·avx512ChainAddMulMinMin(SB)
+DATA avx512Addresses<>+10072(SB)/8, $·avx512ChainAddMulMinMin(SB)
+DATA avx512Addresses<>+10080(SB)/8, $·avx512ChainAddAddMulMul(SB)
+DATA avx512Addresses<>+10088(SB)/8, $·avx512ChainAddAddMulMul(SB)
+DATA avx512Addresses<>+10096(SB)/8, $·avx512ChainAddAddMulMul(SB)
+DATA avx512Addresses<>+10104(SB)/8, $·avx512ChainAddAddMulMul(SB)
+DATA avx512Addresses<>+10112(SB)/8, $·avx512ChainAddAddMulAdd(SB)
+DATA avx512Addresses<>+10120(SB)/8, $·avx512ChainAddAddMulAdd(SB)
+DATA avx512Addresses<>+10128(SB)/8, $·avx512ChainAddAddMulAdd(SB)
+DATA avx512Addresses<>+10136(SB)/8, $·avx512ChainAddAddMulAdd(SB)
+DATA avx512Addresses<>+10144(SB)/8, $·avx512ChainAddAddMulMax(SB)
+DATA avx512Addresses<>+10152(SB)/8, $·avx512ChainAddAddMulMax(SB)
+DATA avx512Addresses<>+10160(SB)/8, $·avx512ChainAddAddMulMax(SB)
+DATA avx512Addresses<>+10168(SB)/8, $·avx512ChainAddAddMulMax(SB)
+DATA avx512Addresses<>+10176(SB)/8, $·avx512ChainAddAddMulMin(SB)
+DATA avx512Addresses<>+10184(SB)/8, $·avx512ChainAddAddMulMin(SB)
+DATA avx512Addresses<>+10192(SB)/8, $·avx512ChainAddAddMulMin(SB)
+DATA avx512Addresses<>+10200(SB)/8, $·avx512ChainAddAddMulMin(SB)
+DATA avx512Addresses<>+10208(SB)/8, $·avx512ChainAddAddAddMul(SB)
+DATA avx512Addresses<>+10216(SB)/8, $·avx512ChainAddAddAddMul(SB)
+DATA avx512Addresses<>+10224(SB)/8, $·avx512ChainAddAddAddMul(SB)
+DATA avx512Addresses<>+10232(SB)/8, $·avx512ChainAddAddAddMul(SB)
+DATA avx512Addresses<>+10240(SB)/8, $·avx512ChainAddAddAddAdd(SB)
+DATA avx512Addresses<>+10248(SB)/8, $·avx512ChainAddAddAddAdd(SB)
+DATA avx512Addresses<>+10256(SB)/8, $·avx512ChainAddAddAddAdd(SB)
+DATA avx512Addresses<>+10264(SB)/8, $·avx512ChainAddAddAddAdd(SB)
+DATA avx512Addresses<>+10272(SB)/8, $·avx512ChainAddAddAddMax(SB)
+DATA avx512Addresses<>+10280(SB)/8, $·avx512ChainAddAddAddMax(SB)
+DATA avx512Addresses<>+10288(SB)/8, $·avx512ChainAddAddAddMax(SB)
+DATA avx512Addresses<>+10296(SB)/8, $·avx512ChainAddAddAddMax(SB)
+DATA avx512Addresses<>+10304(SB)/8, $·avx512ChainAddAddAddMin(SB)
+DATA avx512Addresses<>+10312(SB)/8, $·avx512ChainAddAddAddMin(SB)
+DATA avx512Addresses<>+10320(SB)/8, $·avx512ChainAddAddAddMin(SB)
+DATA avx512Addresses<>+10328(SB)/8, $·avx512ChainAddAddAddMin(SB)
+DATA avx512Addresses<>+10336(SB)/8, $·avx512ChainAddAddMaxMul(SB)
+DATA avx512Addresses<>+10344(SB)/8, $·avx512ChainAddAddMaxMul(SB)
+DATA avx512Addresses<>+10352(SB)/8, $·avx512ChainAddAddMaxMul(SB)
+DATA avx512Addresses<>+10360(SB)/8, $·avx512ChainAddAddMaxMul(SB)
+DATA avx512Addresses<>+10368(SB)/8, $·avx512ChainAddAddMaxAdd(SB)
+DATA avx512Addresses<>+10376(SB)/8, $·avx512ChainAddAddMaxAdd(SB)
+DATA avx512Addresses<>+10384(SB)/8, $·avx512ChainAddAddMaxAdd(SB)
+DATA avx512Addresses<>+10392(SB)/8, $·avx512ChainAddAddMaxAdd(SB)
+DATA avx512Addresses<>+10400(SB)/8, $·avx512ChainAddAddMaxMax(SB)
+DATA avx512Addresses<>+10408(SB)/8, $·avx512ChainAddAddMaxMax(SB)
+DATA avx512Addresses<>+10416(SB)/8, $·avx512ChainAddAddMaxMax(SB)
+DATA avx512Addresses<>+10424(SB)/8, $·avx512ChainAddAddMaxMax(SB)
+DATA avx512Addresses<>+10432(SB)/8, $·avx512ChainAddAddMaxMin(SB)
+DATA avx512Addresses<>+10440(SB)/8, $·avx512ChainAddAddMaxMin(SB)
+DATA avx512Addresses<>+10448(SB)/8, $·avx512ChainAddAddMaxMin(SB)
+DATA avx512Addresses<>+10456(SB)/8, $·avx512ChainAddAddMaxMin(SB)
+DATA avx512Addresses<>+10464(SB)/8, $·avx512ChainAddAddMinMul(SB)
+DATA avx512Addresses<>+10472(SB)/8, $·avx512ChainAddAddMinMul(SB)
+DATA avx512Addresses<>+10480(SB)/8, $·avx512ChainAddAddMinMul(SB)
+DATA avx512Addresses<>+10488(SB)/8, $·avx512ChainAddAddMinMul(SB)
+DATA avx512Addresses<>+10496(SB)/8, $·avx512ChainAddAddMinAdd(SB)
+DATA avx512Addresses<>+10504(SB)/8, $·avx512ChainAddAddMinAdd(SB)
+DATA avx512Addresses<>+10512(SB)/8, $·avx512ChainAddAddMinAdd(SB)
+DATA avx512Addresses<>+10520(SB)/8, $·avx512ChainAddAddMinAdd(SB)
+DATA avx512Addresses<>+10528(SB)/8, $·avx512ChainAddAddMinMax(SB)
+DATA avx512Addresses<>+10536(SB)/8, $·avx512ChainAddAddMinMax(SB)
+DATA avx512Addresses<>+10544(SB)/8, $·avx512ChainAddAddMinMax(SB)
+DATA avx512Addresses<>+10552(SB)/8, $·avx512ChainAddAddMinMax(SB)
+DATA avx512Addresses<>+10560(SB)/8, $·avx512ChainAddAddMinMin(SB)
+DATA avx512Addresses<>+10568(SB)/8, $·avx512ChainAddAddMinMin(SB)
+DATA avx512Addresses<>+10576(SB)/8, $·avx512ChainAddAddMinMin(SB)
+DATA avx512Addresses<>+10584(SB)/8, $·avx512ChainAddAddMinMin(SB)
+DATA avx512Addresses<>+10592(SB)/8, $·avx512ChainAddMaxMulMul(SB)
+DATA avx512Addresses<>+10600(SB)/8, $·avx512ChainAddMaxMulMul(SB)
+DATA avx512Addresses<>+10608(SB)/8, $·avx512ChainAddMaxMulMul(SB)
+DATA avx512Addresses<>+10616(SB)/8, $·avx512ChainAddMaxMulMul(SB)
+DATA avx512Addresses<>+10624(SB)/8, $·avx512ChainAddMaxMulAdd(SB)
+DATA avx512Addresses<>+10632(SB)/8, $·avx512ChainAddMaxMulAdd(SB)
+DATA avx512Addresses<>+10640(SB)/8, $·avx512ChainAddMaxMulAdd(SB)
+DATA avx512Addresses<>+10648(SB)/8, $·avx512ChainAddMaxMulAdd(SB)
+DATA avx512Addresses<>+10656(SB)/8, $·avx512ChainAddMaxMulMax(SB)
+DATA avx512Addresses<>+10664(SB)/8, $·avx512ChainAddMaxMulMax(SB)
+DATA avx512Addresses<>+10672(SB)/8, $·avx512ChainAddMaxMulMax(SB)
+DATA avx512Addresses<>+10680(SB)/8, $·avx512ChainAddMaxMulMax(SB)
+DATA avx512Addresses<>+10688(SB)/8, $·avx512ChainAddMaxMulMin(SB)
+DATA avx512Addresses<>+10696(SB)/8, $·avx512ChainAddMaxMulMin(SB)
+DATA avx512Addresses<>+10704(SB)/8, $·avx512ChainAddMaxMulMin(SB)
+DATA avx512Addresses<>+10712(SB)/8, $·avx512ChainAddMaxMulMin(SB)
+DATA avx512Addresses<>+10720(SB)/8, $·avx512ChainAddMaxAddMul(SB)
+DATA avx512Addresses<>+10728(SB)/8, $·avx512ChainAddMaxAddMul(SB)
+DATA avx512Addresses<>+10736(SB)/8, $·avx512ChainAddMaxAddMul(SB)
+DATA avx512Addresses<>+10744(SB)/8, $·avx512ChainAddMaxAddMul(SB)
+DATA avx512Addresses<>+10752(SB)/8, $·avx512ChainAddMaxAddAdd(SB)
+DATA avx512Addresses<>+10760(SB)/8, $·avx512ChainAddMaxAddAdd(SB)
+DATA avx512Addresses<>+10768(SB)/8, $·avx512ChainAddMaxAddAdd(SB)
+DATA avx512Addresses<>+10776(SB)/8, $·avx512ChainAddMaxAddAdd(SB)
+DATA avx512Addresses<>+10784(SB)/8, $·avx512ChainAddMaxAddMax(SB)
+DATA avx512Addresses<>+10792(SB)/8, $·avx512ChainAddMaxAddMax(SB)
+DATA avx512Addresses<>+10800(SB)/8, $·avx512ChainAddMaxAddMax(SB)
+DATA avx512Addresses<>+10808(SB)/8, $·avx512ChainAddMaxAddMax(SB)
+DATA avx512Addresses<>+10816(SB)/8, $·avx512ChainAddMaxAddMin(SB)
+DATA avx512Addresses<>+10824(SB)/8, $·avx512ChainAddMaxAddMin(SB)
+DATA avx512Addresses<>+10832(SB)/8, $·avx512ChainAddMaxAddMin(SB)
+DATA avx512Addresses<>+10840(SB)/8, $·avx512ChainAddMaxAddMin(SB)
+DATA avx512Addresses<>+10848(SB)/8, $·avx512ChainAddMaxMaxMul(SB)
+DATA avx512Addresses<>+10856(SB)/8, $·avx512ChainAddMaxMaxMul(SB)
+DATA avx512Addresses<>+10864(SB)/8, $·avx512ChainAddMaxMaxMul(SB)
+DATA avx512Addresses<>+10872(SB)/8, $·avx512ChainAddMaxMaxMul(SB)
+DATA avx512Addresses<>+10880(SB)/8, $·avx512ChainAddMaxMaxAdd(SB)
+DATA avx512Addresses<>+10888(SB)/8, $·avx512ChainAddMaxMaxAdd(SB)
+DATA avx512Addresses<>+10896(SB)/8, $·avx512ChainAddMaxMaxAdd(SB)
+DATA avx512Addresses<>+10904(SB)/8, $·avx512ChainAddMaxMaxAdd(SB)
+DATA avx512Addresses<>+10912(SB)/8, $·avx512ChainAddMaxMaxMax(SB)
+DATA avx512Addresses<>+10920(SB)/8, $·avx512ChainAddMaxMaxMax(SB)
+DATA avx512Addresses<>+10928(SB)/8, $·avx512ChainAddMaxMaxMax(SB)
+DATA avx512Addresses<>+10936(SB)/8, $·avx512ChainAddMaxMaxMax(SB)
+DATA avx512Addresses<>+10944(SB)/8, $·avx512ChainAddMaxMaxMin(SB)
+DATA avx512Addresses<>+10952(SB)/8, $·avx512ChainAddMaxMaxMin(SB)
+DATA avx512Addresses<>+10960(SB)/8, $·avx512ChainAddMaxMaxMin(SB)
+DATA avx512Addresses<>+10968(SB)/8, $·avx512ChainAddMaxMaxMin(SB)
+DATA avx512Addresses<>+10976(SB)/8, $·avx512ChainAddMaxMinMul(SB)
+DATA avx512Addresses<>+10984(SB)/8, $·avx512ChainAddMaxMinMul(SB)
+DATA avx512Addresses<>+10992(SB)/8, $·avx512ChainAddMaxMinMul(SB)
+DATA avx512Addresses<>+11000(SB)/8, $·avx512ChainAddMaxMinMul(SB)
+DATA avx512Addresses<>+11008(SB)/8, $·avx512ChainAddMaxMinAdd(SB)
+DATA avx512Addresses<>+11016(SB)/8, $·avx512ChainAddMaxMinAdd(SB)
+DATA avx512Addresses<>+11024(SB)/8, $·avx512ChainAddMaxMinAdd(SB)
+DATA avx512Addresses<>+11032(SB)/8, $·avx512ChainAddMaxMinAdd(SB)
+DATA avx512Addresses<>+11040(SB)/8, $·avx512ChainAddMaxMinMax(SB)
+DATA avx512Addresses<>+11048(SB)/8, $·avx512ChainAddMaxMinMax(SB)
+DATA avx512Addresses<>+11056(SB)/8, $·avx512ChainAddMaxMinMax(SB)
+DATA avx512Addresses<>+11064(SB)/8, $·avx512ChainAddMaxMinMax(SB)
+DATA avx512Addresses<>+11072(SB)/8, $·avx512ChainAddMaxMinMin(SB)
+DATA avx512Addresses<>+11080(SB)/8, $·avx512ChainAddMaxMinMin(SB)
+DATA avx512Addresses<>+11088(SB)/8, $·avx512ChainAddMaxMinMin(SB)
+DATA avx512Addresses<>+11096(SB)/8, $·avx512ChainAddMaxMinMin(SB)
+DATA avx512Addresses<>+11104(SB)/8, $·avx512ChainAddMinMulMul(SB)
+DATA avx512Addresses<>+11112(SB)/8, $·avx512ChainAddMinMulMul(SB)
+DATA avx512Addresses<>+11120(SB)/8, $·avx512ChainAddMinMulMul(SB)
+DATA avx512Addresses<>+11128(SB)/8, $·avx512ChainAddMinMulMul(SB)
+DATA avx512Addresses<>+11136(SB)/8, $·avx512ChainAddMinMulAdd(SB)
+DATA avx512Addresses<>+11144(SB)/8, $·avx512ChainAddMinMulAdd(SB)
+DATA avx512Addresses<>+11152(SB)/8, $·avx512ChainAddMinMulAdd(SB)
+DATA avx512Addresses<>+11160(SB)/8, $·avx512ChainAddMinMulAdd(SB)
+DATA avx512Addresses<>+11168(SB)/8, $·avx512ChainAddMinMulMax(SB)
+DATA avx512Addresses<>+11176(SB)/8, $·avx512ChainAddMinMulMax(SB)
+DATA avx512Addresses<>+11184(SB)/8, $·avx512ChainAddMinMulMax(SB)
+DATA avx512Addresses<>+11192(SB)/8, $·avx512ChainAddMinMulMax(SB)
+DATA avx512Addresses<>+11200(SB)/8, $·avx512ChainAddMinMulMin(SB)
+DATA avx512Addresses<>+11208(SB)/8, $·avx512ChainAddMinMulMin(SB)
+DATA avx512Addresses<>+11216(SB)/8, $·avx512ChainAddMinMulMin(SB)
+DATA avx512Addresses<>+11224(SB)/8, $·avx512ChainAddMinMulMin(SB)
+DATA avx512Addresses<>+11232(SB)/8, $·avx512ChainAddMinAddMul(SB)
+DATA avx512Addresses<>+11240(SB)/8, $·avx512ChainAddMinAddMul(SB)
+DATA avx512Addresses<>+11248(SB)/8, $·avx512ChainAddMinAddMul(SB)
+DATA avx512Addresses<>+11256(SB)/8, $·avx512ChainAddMinAddMul(SB)
+DATA avx512Addresses<>+11264(SB)/8, $·avx512ChainAddMinAddAdd(SB)
+DATA avx512Addresses<>+11272(SB)/8, $·avx512ChainAddMinAddAdd(SB)
+DATA avx512Addresses<>+11280(SB)/8, $·avx512ChainAddMinAddAdd(SB)
+DATA avx512Addresses<>+11288(SB)/8, $·avx512ChainAddMinAddAdd(SB)
+DATA avx512Addresses<>+11296(SB)/8, $·avx512ChainAddMinAddMax(SB)
+DATA avx512Addresses<>+11304(SB)/8, $·avx512ChainAddMinAddMax(SB)
+DATA avx512Addresses<>+11312(SB)/8, $·avx512ChainAddMinAddMax(SB)
+DATA avx512Addresses<>+11320(SB)/8, $·avx512ChainAddMinAddMax(SB)
+DATA avx512Addresses<>+11328(SB)/8, $·avx512ChainAddMinAddMin(SB)
+DATA avx512Addresses<>+11336(SB)/8, $·avx512ChainAddMinAddMin(SB)
+DATA avx512Addresses<>+11344(SB)/8, $·avx512ChainAddMinAddMin(SB)
+DATA avx512Addresses<>+11352(SB)/8, $·avx512ChainAddMinAddMin(SB)
+DATA avx512Addresses<>+11360(SB)/8, $·avx512ChainAddMinMaxMul(SB)
+DATA avx512Addresses<>+11368(SB)/8, $·avx512ChainAddMinMaxMul(SB)
+DATA avx512Addresses<>+11376(SB)/8, $·avx512ChainAddMinMaxMul(SB)
+DATA avx512Addresses<>+11384(SB)/8, $·avx512ChainAddMinMaxMul(SB)
+DATA avx512Addresses<>+11392(SB)/8, $·avx512ChainAddMinMaxAdd(SB)
+DATA avx512Addresses<>+11400(SB)/8, $·avx512ChainAddMinMaxAdd(SB)
+DATA avx512Addresses<>+11408(SB)/8, $·avx512ChainAddMinMaxAdd(SB)
+DATA avx512Addresses<>+11416(SB)/8, $·avx512ChainAddMinMaxAdd(SB)
+DATA avx512Addresses<>+11424(SB)/8, $·avx512ChainAddMinMaxMax(SB)
+DATA avx512Addresses<>+11432(SB)/8, $·avx512ChainAddMinMaxMax(SB)
+DATA avx512Addresses<>+11440(SB)/8, $·avx512ChainAddMinMaxMax(SB)
+DATA avx512Addresses<>+11448(SB)/8, $·avx512ChainAddMinMaxMax(SB)
+DATA avx512Addresses<>+11456(SB)/8, $·avx512ChainAddMinMaxMin(SB)
+DATA avx512Addresses<>+11464(SB)/8, $·avx512ChainAddMinMaxMin(SB)
+DATA avx512Addresses<>+11472(SB)/8, $·avx512ChainAddMinMaxMin(SB)
+DATA avx512Addresses<>+11480(SB)/8, $·avx512ChainAddMinMaxMin(SB)
+DATA avx512Addresses<>+11488(SB)/8, $·avx512ChainAddMinMinMul(SB)
+DATA avx512Addresses<>+11496(SB)/8, $·avx512ChainAddMinMinMul(SB)
+DATA avx512Addresses<>+11504(SB)/8, $·avx512ChainAddMinMinMul(SB)
+DATA avx512Addresses<>+11512(SB)/8, $·avx512ChainAddMinMinMul(SB)
+DATA avx512Addresses<>+11520(SB)/8, $·avx512ChainAddMinMinAdd(SB)
+DATA avx512Addresses<>+11528(SB)/8, $·avx512ChainAddMinMinAdd(SB)
+DATA avx512Addresses<>+11536(SB)/8, $·avx512ChainAddMinMinAdd(SB)
+DATA avx512Addresses<>+11544(SB)/8, $·avx512ChainAddMinMinAdd(SB)
+DATA avx512Addresses<>+11552(SB)/8, $·avx512ChainAddMinMinMax(SB)
+DATA avx512Addresses<>+11560(SB)/8, $·avx512ChainAddMinMinMax(SB)
+DATA avx512Addresses<>+11568(SB)/8, $·avx512ChainAddMinMinMax(SB)
+DATA avx512Addresses<>+11576(SB)/8, $·avx512ChainAddMinMinMax(SB)
+DATA avx512Addresses<>+11584(SB)/8, $·avx512ChainAddMinMinMin(SB)
+DATA avx512Addresses<>+11592(SB)/8, $·avx512ChainAddMinMinMin(SB)
+DATA avx512Addresses<>+11600(SB)/8, $·avx512ChainAddMinMinMin(SB)
+DATA avx512Addresses<>+11608(SB)/8, $·avx512ChainAddMinMinMin(SB)
+DATA avx512Addresses<>+11616(SB)/8, $·avx512ChainMaxMulMulMul(SB)
+DATA avx512Addresses<>+11624(SB)/8, $·avx512ChainMaxMulMulMul(SB)
+DATA avx512Addresses<>+11632(SB)/8, $·avx512ChainMaxMulMulMul(SB)
+DATA avx512Addresses<>+11640(SB)/8, $·avx512ChainMaxMulMulMul(SB)
+DATA avx512Addresses<>+11648(SB)/8, $·avx512ChainMaxMulMulAdd(SB)
+DATA avx512Addresses<>+11656(SB)/8, $·avx512ChainMaxMulMulAdd(SB)
+DATA avx512Addresses<>+11664(SB)/8, $·avx512ChainMaxMulMulAdd(SB)
+DATA avx512Addresses<>+11672(SB)/8, $·avx512ChainMaxMulMulAdd(SB)
+DATA avx512Addresses<>+11680(SB)/8, $·avx512ChainMaxMulMulMax(SB)
+DATA avx512Addresses<>+11688(SB)/8, $·avx512ChainMaxMulMulMax(SB)
+DATA avx512Addresses<>+11696(SB)/8, $·avx512ChainMaxMulMulMax(SB)
+DATA avx512Addresses<>+11704(SB)/8, $·avx512ChainMaxMulMulMax(SB)
+DATA avx512Addresses<>+11712(SB)/8, $·avx512ChainMaxMulMulMin(SB)
+DATA avx512Addresses<>+11720(SB)/8, $·avx512ChainMaxMulMulMin(SB)
+DATA avx512Addresses<>+11728(SB)/8, $·avx512ChainMaxMulMulMin(SB)
+DATA avx512Addresses<>+11736(SB)/8, $·avx512ChainMaxMulMulMin(SB)
+DATA avx512Addresses<>+11744(SB)/8, $·avx512ChainMaxMulAddMul(SB)
+DATA avx512Addresses<>+11752(SB)/8, $·avx512ChainMaxMulAddMul(SB)
+DATA avx512Addresses<>+11760(SB)/8, $·avx512ChainMaxMulAddMul(SB)
+DATA avx512Addresses<>+11768(SB)/8, $·avx512ChainMaxMulAddMul(SB)
+DATA avx512Addresses<>+11776(SB)/8, $·avx512ChainMaxMulAddAdd(SB)
+DATA avx512Addresses<>+11784(SB)/8, $·avx512ChainMaxMulAddAdd(SB)
+DATA avx512Addresses<>+11792(SB)/8, $·avx512ChainMaxMulAddAdd(SB)
+DATA avx512Addresses<>+11800(SB)/8, $·avx512ChainMaxMulAddAdd(SB)
+DATA avx512Addresses<>+11808(SB)/8, $·avx512ChainMaxMulAddMax(SB)
+DATA avx512Addresses<>+11816(SB)/8, $·avx512ChainMaxMulAddMax(SB)
+DATA avx512Addresses<>+11824(SB)/8, $·avx512ChainMaxMulAddMax(SB)
+DATA avx512Addresses<>+11832(SB)/8, $·avx512ChainMaxMulAddMax(SB)
+DATA avx512Addresses<>+11840(SB)/8, $·avx512ChainMaxMulAddMin(SB)
+DATA avx512Addresses<>+11848(SB)/8, $·avx512ChainMaxMulAddMin(SB)
+DATA avx512Addresses<>+11856(SB)/8, $·avx512ChainMaxMulAddMin(SB)
+DATA avx512Addresses<>+11864(SB)/8, $·avx512ChainMaxMulAddMin(SB)
+DATA avx512Addresses<>+11872(SB)/8, $·avx512ChainMaxMulMaxMul(SB)
+DATA avx512Addresses<>+11880(SB)/8, $·avx512ChainMaxMulMaxMul(SB)
+DATA avx512Addresses<>+11888(SB)/8, $·avx512ChainMaxMulMaxMul(SB)
+DATA avx512Addresses<>+11896(SB)/8, $·avx512ChainMaxMulMaxMul(SB)
+DATA avx512Addresses<>+11904(SB)/8, $·avx512ChainMaxMulMaxAdd(SB)
+DATA avx512Addresses<>+11912(SB)/8, $·avx512ChainMaxMulMaxAdd(SB)
+DATA avx512Addresses<>+11920(SB)/8, $·avx512ChainMaxMulMaxAdd(SB)
+DATA avx512Addresses<>+11928(SB)/8, $·avx512ChainMaxMulMaxAdd(SB)
+DATA avx512Addresses<>+11936(SB)/8, $·avx512ChainMaxMulMaxMax(SB)
+DATA avx512Addresses<>+11944(SB)/8, $·avx512ChainMaxMulMaxMax(SB)
+DATA avx512Addresses<>+11952(SB)/8, $·avx512ChainMaxMulMaxMax(SB)
+DATA avx512Addresses<>+11960(SB)/8, $·avx512ChainMaxMulMaxMax(SB)
+DATA avx512Addresses<>+11968(SB)/8, $·avx512ChainMaxMulMaxMin(SB)
+DATA avx512Addresses<>+11976(SB)/8, $·avx512ChainMaxMulMaxMin(SB)
+DATA avx512Addresses<>+11984(SB)/8, $·avx512ChainMaxMulMaxMin(SB)
+DATA avx512Addresses<>+11992(SB)/8, $·avx512ChainMaxMulMaxMin(SB)
+DATA avx512Addresses<>+12000(SB)/8, $·avx512ChainMaxMulMinMul(SB)
+DATA avx512Addresses<>+12008(SB)/8, $·avx512ChainMaxMulMinMul(SB)
+DATA avx512Addresses<>+12016(SB)/8, $·avx512ChainMaxMulMinMul(SB)
+DATA avx512Addresses<>+12024(SB)/8, $·avx512ChainMaxMulMinMul(SB)
+DATA avx512Addresses<>+12032(SB)/8, $·avx512ChainMaxMulMinAdd(SB)
+DATA avx512Addresses<>+12040(SB)/8, $·avx512ChainMaxMulMinAdd(SB)
+DATA avx512Addresses<>+12048(SB)/8, $·avx512ChainMaxMulMinAdd(SB)
+DATA avx512Addresses<>+12056(SB)/8, $·avx512ChainMaxMulMinAdd(SB)
+DATA avx512Addresses<>+12064(SB)/8, $·avx512ChainMaxMulMinMax(SB)
+DATA avx512Addresses<>+12072(SB)/8, $·avx512ChainMaxMulMinMax(SB)
+DATA avx512Addresses<>+12080(SB)/8, $·avx512ChainMaxMulMinMax(SB)
+DATA avx512Addresses<>+12088(SB)/8, $·avx512ChainMaxMulMinMax(SB)
+DATA avx512Addresses<>+12096(SB)/8, $·avx512ChainMaxMulMinMin(SB)
+DATA avx512Addresses<>+12104(SB)/8, $·avx512ChainMaxMulMinMin(SB)
+DATA avx512Addresses<>+12112(SB)/8, $·avx512ChainMaxMulMinMin(SB)
+DATA avx512Addresses<>+12120(SB)/8, $·avx512ChainMaxMulMinMin(SB)
+DATA avx512Addresses<>+12128(SB)/8, $·avx512ChainMaxAddMulMul(SB)
+DATA avx512Addresses<>+12136(SB)/8, $·avx512ChainMaxAddMulMul(SB)
+DATA avx512Addresses<>+12144(SB)/8, $·avx512ChainMaxAddMulMul(SB)
+DATA avx512Addresses<>+12152(SB)/8, $·avx512ChainMaxAddMulMul(SB)
+DATA avx512Addresses<>+12160(SB)/8, $·avx512ChainMaxAddMulAdd(SB)
+DATA avx512Addresses<>+12168(SB)/8, $·avx512ChainMaxAddMulAdd(SB)
+DATA avx512Addresses<>+12176(SB)/8, $·avx512ChainMaxAddMulAdd(SB)
+DATA avx512Addresses<>+12184(SB)/8, $·avx512ChainMaxAddMulAdd(SB)
+DATA avx512Addresses<>+12192(SB)/8, $·avx512ChainMaxAddMulMax(SB)
+DATA avx512Addresses<>+12200(SB)/8, $·avx512ChainMaxAddMulMax(SB)
+DATA avx512Addresses<>+12208(SB)/8, $·avx512ChainMaxAddMulMax(SB)
+DATA avx512Addresses<>+12216(SB)/8, $·avx512ChainMaxAddMulMax(SB)
+DATA avx512Addresses<>+12224(SB)/8, $·avx512ChainMaxAddMulMin(SB)
+DATA avx512Addresses<>+12232(SB)/8, $·avx512ChainMaxAddMulMin(SB)
+DATA avx512Addresses<>+12240(SB)/8, $·avx512ChainMaxAddMulMin(SB)
+DATA avx512Addresses<>+12248(SB)/8, $·avx512ChainMaxAddMulMin(SB)
+DATA avx512Addresses<>+12256(SB)/8, $·avx512ChainMaxAddAddMul(SB)
+DATA avx512Addresses<>+12264(SB)/8, $·avx512ChainMaxAddAddMul(SB)
+DATA avx512Addresses<>+12272(SB)/8, $·avx512ChainMaxAddAddMul(SB)
+DATA avx512Addresses<>+12280(SB)/8, $·avx512ChainMaxAddAddMul(SB)
+DATA avx512Addresses<>+12288(SB)/8, $·avx512ChainMaxAddAddAdd(SB)
+DATA avx512Addresses<>+12296(SB)/8, $·avx512ChainMaxAddAddAdd(SB)
+DATA avx512Addresses<>+12304(SB)/8, $·avx512ChainMaxAddAddAdd(SB)
+DATA avx512Addresses<>+12312(SB)/8, $·avx512ChainMaxAddAddAdd(SB)
+DATA avx512Addresses<>+12320(SB)/8, $·avx512ChainMaxAddAddMax(SB)
+DATA avx512Addresses<>+12328(SB)/8, $·avx512ChainMaxAddAddMax(SB)
+DATA avx512Addresses<>+12336(SB)/8, $·avx512ChainMaxAddAddMax(SB)
+DATA avx512Addresses<>+12344(SB)/8, $·avx512ChainMaxAddAddMax(SB)
+DATA avx512Addresses<>+12352(SB)/8, $·avx512ChainMaxAddAddMin(SB)
+DATA avx512Addresses<>+12360(SB)/8, $·avx512ChainMaxAddAddMin(SB)
+DATA avx512Addresses<>+12368(SB)/8, $·avx512ChainMaxAddAddMin(SB)
+DATA avx512Addresses<>+12376(SB)/8, $·avx512ChainMaxAddAddMin(SB)
+DATA avx512Addresses<>+12384(SB)/8, $·avx512ChainMaxAddMaxMul(SB)
+DATA avx512Addresses<>+12392(SB)/8, $·avx512ChainMaxAddMaxMul(SB)
+DATA avx512Addresses<>+12400(SB)/8, $·avx512ChainMaxAddMaxMul(SB)
+DATA avx512Addresses<>+12408(SB)/8, $·avx512ChainMaxAddMaxMul(SB)
+DATA avx512Addresses<>+12416(SB)/8, $·avx512ChainMaxAddMaxAdd(SB)
+DATA avx512Addresses<>+12424(SB)/8, $·avx512ChainMaxAddMaxAdd(SB)
+DATA avx512Addresses<>+12432(SB)/8, $·avx512ChainMaxAddMaxAdd(SB)
+DATA avx512Addresses<>+12440(SB)/8, $·avx512ChainMaxAddMaxAdd(SB)
+DATA avx512Addresses<>+12448(SB)/8, $·avx512ChainMaxAddMaxMax(SB)
+DATA avx512Addresses<>+12456(SB)/8, $·avx512ChainMaxAddMaxMax(SB)
+DATA avx512Addresses<>+12464(SB)/8, $·avx512ChainMaxAddMaxMax(SB)
+DATA avx512Addresses<>+12472(SB)/8, $·avx512ChainMaxAddMaxMax(SB)
+DATA avx512Addresses<>+12480(SB)/8, $·avx512ChainMaxAddMaxMin(SB)
+DATA avx512Addresses<>+12488(SB)/8, $·avx512ChainMaxAddMaxMin(SB)
+DATA avx512Addresses<>+12496(SB)/8, $·avx512ChainMaxAddMaxMin(SB)
+DATA avx512Addresses<>+12504(SB)/8, $·avx512ChainMaxAddMaxMin(SB)
+DATA avx512Addresses<>+12512(SB)/8, $·avx512ChainMaxAddMinMul(SB)
+DATA avx512Addresses<>+12520(SB)/8, $·avx512ChainMaxAddMinMul(SB)
+DATA avx512Addresses<>+12528(SB)/8, $·avx512ChainMaxAddMinMul(SB)
+DATA avx512Addresses<>+12536(SB)/8, $·avx512ChainMaxAddMinMul(SB)
+DATA avx512Addresses<>+12544(SB)/8, $·avx512ChainMaxAddMinAdd(SB)
+DATA avx512Addresses<>+12552(SB)/8, $·avx512ChainMaxAddMinAdd(SB)
+DATA avx512Addresses<>+12560(SB)/8, $·avx512ChainMaxAddMinAdd(SB)
+DATA avx512Addresses<>+12568(SB)/8, $·avx512ChainMaxAddMinAdd(SB)
+DATA avx512Addresses<>+12576(SB)/8, $·avx512ChainMaxAddMinMax(SB)
+DATA avx512Addresses<>+12584(SB)/8, $·avx512ChainMaxAddMinMax(SB)
+DATA avx512Addresses<>+12592(SB)/8, $·avx512ChainMaxAddMinMax(SB)
+DATA avx512Addresses<>+12600(SB)/8, $·avx512ChainMaxAddMinMax(SB)
+DATA avx512Addresses<>+12608(SB)/8, $·avx512ChainMaxAddMinMin(SB)
+DATA avx512Addresses<>+12616(SB)/8, $·avx512ChainMaxAddMinMin(SB)
+DATA avx512Addresses<>+12624(SB)/8, $·avx512ChainMaxAddMinMin(SB)
+DATA avx512Addresses<>+12632(SB)/8, $·avx512ChainMaxAddMinMin(SB)
+DATA avx512Addresses<>+12640(SB)/8, $·avx512ChainMaxMaxMulMul(SB)
+DATA avx512Addresses<>+12648(SB)/8, $·avx512ChainMaxMaxMulMul(SB)
+DATA avx512Addresses<>+12656(SB)/8, $·avx512ChainMaxMaxMulMul(SB)
+DATA avx512Addresses<>+12664(SB)/8, $·avx512ChainMaxMaxMulMul(SB)
+DATA avx512Addresses<>+12672(SB)/8, $·avx512ChainMaxMaxMulAdd(SB)
+DATA avx512Addresses<>+12680(SB)/8, $·avx512ChainMaxMaxMulAdd(SB)
+DATA avx512Addresses<>+12688(SB)/8, $·avx512ChainMaxMaxMulAdd(SB)
+DATA avx512Addresses<>+12696(SB)/8, $·avx512ChainMaxMaxMulAdd(SB)
+DATA avx512Addresses<>+12704(SB)/8, $·avx512ChainMaxMaxMulMax(SB)
+DATA avx512Addresses<>+12712(SB)/8, $·avx512ChainMaxMaxMulMax(SB)
+DATA avx512Addresses<>+12720(SB)/8, $·avx512ChainMaxMaxMulMax(SB)
+DATA avx512Addresses<>+12728(SB)/8, $·avx512ChainMaxMaxMulMax(SB)
+DATA avx512Addresses<>+12736(SB)/8, $·avx512ChainMaxMaxMulMin(SB)
+DATA avx512Addresses<>+12744(SB)/8, $·avx512ChainMaxMaxMulMin(SB)
+DATA avx512Addresses<>+12752(SB)/8, $·avx512ChainMaxMaxMulMin(SB)
+DATA avx512Addresses<>+12760(SB)/8, $·avx512ChainMaxMaxMulMin(SB)
+DATA avx512Addresses<>+12768(SB)/8, $·avx512ChainMaxMaxAddMul(SB)
+DATA avx512Addresses<>+12776(SB)/8, $·avx512ChainMaxMaxAddMul(SB)
+DATA avx512Addresses<>+12784(SB)/8, $·avx512ChainMaxMaxAddMul(SB)
+DATA avx512Addresses<>+12792(SB)/8, $·avx512ChainMaxMaxAddMul(SB)
+DATA avx512Addresses<>+12800(SB)/8, $·avx512ChainMaxMaxAddAdd(SB)
+DATA avx512Addresses<>+12808(SB)/8, $·avx512ChainMaxMaxAddAdd(SB)
+DATA avx512Addresses<>+12816(SB)/8, $·avx512ChainMaxMaxAddAdd(SB)
+DATA avx512Addresses<>+12824(SB)/8, $·avx512ChainMaxMaxAddAdd(SB)
+DATA avx512Addresses<>+12832(SB)/8, $·avx512ChainMaxMaxAddMax(SB)
+DATA avx512Addresses<>+12840(SB)/8, $·avx512ChainMaxMaxAddMax(SB)
+DATA avx512Addresses<>+12848(SB)/8, $·avx512ChainMaxMaxAddMax(SB)
+DATA avx512Addresses<>+12856(SB)/8, $·avx512ChainMaxMaxAddMax(SB)
+DATA avx512Addresses<>+12864(SB)/8, $·avx512ChainMaxMaxAddMin(SB)
+DATA avx512Addresses<>+12872(SB)/8, $·avx512ChainMaxMaxAddMin(SB)
+DATA avx512Addresses<>+12880(SB)/8, $·avx512ChainMaxMaxAddMin(SB)
+DATA avx512Addresses<>+12888(SB)/8, $·avx512ChainMaxMaxAddMin(SB)
+DATA avx512Addresses<>+12896(SB)/8, $·avx512ChainMaxMaxMaxMul(SB)
+DATA avx512Addresses<>+12904(SB)/8, $·avx512ChainMaxMaxMaxMul(SB)
+DATA avx512Addresses<>+12912(SB)/8, $·avx512ChainMaxMaxMaxMul(SB)
+DATA avx512Addresses<>+12920(SB)/8, $·avx512ChainMaxMaxMaxMul(SB)
+DATA avx512Addresses<>+12928(SB)/8, $·avx512ChainMaxMaxMaxAdd(SB)
+DATA avx512Addresses<>+12936(SB)/8, $·avx512ChainMaxMaxMaxAdd(SB)
+DATA avx512Addresses<>+12944(SB)/8, $·avx512ChainMaxMaxMaxAdd(SB)
+DATA avx512Addresses<>+12952(SB)/8, $·avx512ChainMaxMaxMaxAdd(SB)
+DATA avx512Addresses<>+12960(SB)/8, $·avx512ChainMaxMaxMaxMax(SB)
+DATA avx512Addresses<>+12968(SB)/8, $·avx512ChainMaxMaxMaxMax(SB)
+DATA avx512Addresses<>+12976(SB)/8, $·avx512ChainMaxMaxMaxMax(SB)
+DATA avx512Addresses<>+12984(SB)/8, $·avx512ChainMaxMaxMaxMax(SB)
+DATA avx512Addresses<>+12992(SB)/8, $·avx512ChainMaxMaxMaxMin(SB)
+DATA avx512Addresses<>+13000(SB)/8, $·avx512ChainMaxMaxMaxMin(SB)
+DATA avx512Addresses<>+13008(SB)/8, $·avx512ChainMaxMaxMaxMin(SB)
+DATA avx512Addresses<>+13016(SB)/8, $·avx512ChainMaxMaxMaxMin(SB)
+DATA avx512Addresses<>+13024(SB)/8, $·avx512ChainMaxMaxMinMul(SB)
+DATA avx512Addresses<>+13032(SB)/8, $·avx512ChainMaxMaxMinMul(SB)
+DATA avx512Addresses<>+13040(SB)/8, $·avx512ChainMaxMaxMinMul(SB)
+DATA avx512Addresses<>+13048(SB)/8, $·avx512ChainMaxMaxMinMul(SB)
+DATA avx512Addresses<>+13056(SB)/8, $·avx512ChainMaxMaxMinAdd(SB)
+DATA avx512Addresses<>+13064(SB)/8, $·avx512ChainMaxMaxMinAdd(SB)
+DATA avx512Addresses<>+13072(SB)/8, $·avx512ChainMaxMaxMinAdd(SB)
+DATA avx512Addresses<>+13080(SB)/8, $·avx512ChainMaxMaxMinAdd(SB)
+DATA avx512Addresses<>+13088(SB)/8, $·avx512ChainMaxMaxMinMax(SB)
+DATA avx512Addresses<>+13096(SB)/8, $·avx512ChainMaxMaxMinMax(SB)
+DATA avx512Addresses<>+13104(SB)/8, $·avx512ChainMaxMaxMinMax(SB)
+DATA avx512Addresses<>+13112(SB)/8, $·avx512ChainMaxMaxMinMax(SB)
+DATA avx512Addresses<>+13120(SB)/8, $·avx512ChainMaxMaxMinMin(SB)
+DATA avx512Addresses<>+13128(SB)/8, $·avx512ChainMaxMaxMinMin(SB)
+DATA avx512Addresses<>+13136(SB)/8, $·avx512ChainMaxMaxMinMin(SB)
+DATA avx512Addresses<>+13144(SB)/8, $·avx512ChainMaxMaxMinMin(SB)
+DATA avx512Addresses<>+13152(SB)/8, $·avx512ChainMaxMinMulMul(SB)
+DATA avx512Addresses<>+13160(SB)/8, $·avx512ChainMaxMinMulMul(SB)
+DATA avx512Addresses<>+13168(SB)/8, $·avx512ChainMaxMinMulMul(SB)
+DATA avx512Addresses<>+13176(SB)/8, $·avx512ChainMaxMinMulMul(SB)
+DATA avx512Addresses<>+13184(SB)/8, $·avx512ChainMaxMinMulAdd(SB)
+DATA avx512Addresses<>+13192(SB)/8, $·avx512ChainMaxMinMulAdd(SB)
+DATA avx512Addresses<>+13200(SB)/8, $·avx512ChainMaxMinMulAdd(SB)
+DATA avx512Addresses<>+13208(SB)/8, $·avx512ChainMaxMinMulAdd(SB)
+DATA avx512Addresses<>+13216(SB)/8, $·avx512ChainMaxMinMulMax(SB)
+DATA avx512Addresses<>+13224(SB)/8, $·avx512ChainMaxMinMulMax(SB)
+DATA avx512Addresses<>+13232(SB)/8, $·avx512ChainMaxMinMulMax(SB)
+DATA avx512Addresses<>+13240(SB)/8, $·avx512ChainMaxMinMulMax(SB)
+DATA avx512Addresses<>+13248(SB)/8, $·avx512ChainMaxMinMulMin(SB)
+DATA avx512Addresses<>+13256(SB)/8, $·avx512ChainMaxMinMulMin(SB)
+DATA avx512Addresses<>+13264(SB)/8, $·avx512ChainMaxMinMulMin(SB)
+DATA avx512Addresses<>+13272(SB)/8, $·avx512ChainMaxMinMulMin(SB)
+DATA avx512Addresses<>+13280(SB)/8, $·avx512ChainMaxMinAddMul(SB)
+DATA avx512Addresses<>+13288(SB)/8, $·avx512ChainMaxMinAddMul(SB)
+DATA avx512Addresses<>+13296(SB)/8, $·avx512ChainMaxMinAddMul(SB)
+DATA avx512Addresses<>+13304(SB)/8, $·avx512ChainMaxMinAddMul(SB)
+DATA avx512Addresses<>+13312(SB)/8, $·avx512ChainMaxMinAddAdd(SB)
+DATA avx512Addresses<>+13320(SB)/8, $·avx512ChainMaxMinAddAdd(SB)
+DATA avx512Addresses<>+13328(SB)/8, $·avx512ChainMaxMinAddAdd(SB)
+DATA avx512Addresses<>+13336(SB)/8, $·avx512ChainMaxMinAddAdd(SB)
+DATA avx512Addresses<>+13344(SB)/8, $·avx512ChainMaxMinAddMax(SB)
+DATA avx512Addresses<>+13352(SB)/8, $·avx512ChainMaxMinAddMax(SB)
+DATA avx512Addresses<>+13360(SB)/8, $·avx512ChainMaxMinAddMax(SB)
+DATA avx512Addresses<>+13368(SB)/8, $·avx512ChainMaxMinAddMax(SB)
+DATA avx512Addresses<>+13376(SB)/8, $·avx512ChainMaxMinAddMin(SB)
+DATA avx512Addresses<>+13384(SB)/8, $·avx512ChainMaxMinAddMin(SB)
+DATA avx512Addresses<>+13392(SB)/8, $·avx512ChainMaxMinAddMin(SB)
+DATA avx512Addresses<>+13400(SB)/8, $·avx512ChainMaxMinAddMin(SB)
+DATA avx512Addresses<>+13408(SB)/8, $·avx512ChainMaxMinMaxMul(SB)
+DATA avx512Addresses<>+13416(SB)/8, $·avx512ChainMaxMinMaxMul(SB)
+DATA avx512Addresses<>+13424(SB)/8, $·avx512ChainMaxMinMaxMul(SB)
+DATA avx512Addresses<>+13432(SB)/8, $·avx512ChainMaxMinMaxMul(SB)
+DATA avx512Addresses<>+13440(SB)/8, $·avx512ChainMaxMinMaxAdd(SB)
+DATA avx512Addresses<>+13448(SB)/8, $·avx512ChainMaxMinMaxAdd(SB)
+DATA avx512Addresses<>+13456(SB)/8, $·avx512ChainMaxMinMaxAdd(SB)
+DATA avx512Addresses<>+13464(SB)/8, $·avx512ChainMaxMinMaxAdd(SB)
+DATA avx512Addresses<>+13472(SB)/8, $·avx512ChainMaxMinMaxMax(SB)
+DATA avx512Addresses<>+13480(SB)/8, $·avx512ChainMaxMinMaxMax(SB)
+DATA avx512Addresses<>+13488(SB)/8, $·avx512ChainMaxMinMaxMax(SB)
+DATA avx512Addresses<>+13496(SB)/8, $·avx512ChainMaxMinMaxMax(SB)
+DATA avx512Addresses<>+13504(SB)/8, $·avx512ChainMaxMinMaxMin(SB)
+DATA avx512Addresses<>+13512(SB)/8, $·avx512ChainMaxMinMaxMin(SB)
+DATA avx512Addresses<>+13520(SB)/8, $·avx512ChainMaxMinMaxMin(SB)
+DATA avx512Addresses<>+13528(SB)/8, $·avx512ChainMaxMinMaxMin(SB)
+DATA avx512Addresses<>+13536(SB)/8, $·avx512ChainMaxMinMinMul(SB)
+DATA avx512Addresses<>+13544(SB)/8, $·avx512ChainMaxMinMinMul(SB)
+DATA avx512Addresses<>+13552(SB)/8, $·avx512ChainMaxMinMinMul(SB)
+DATA avx512Addresses<>+13560(SB)/8, $·avx512ChainMaxMinMinMul(SB)
+DATA avx512Addresses<>+13568(SB)/8, $·avx512ChainMaxMinMinAdd(SB)
+DATA avx512Addresses<>+13576(SB)/8, $·avx512ChainMaxMinMinAdd(SB)
+DATA avx512Addresses<>+13584(SB)/8, $·avx512ChainMaxMinMinAdd(SB)
+DATA avx512Addresses<>+13592(SB)/8, $·avx512ChainMaxMinMinAdd(SB)
+DATA avx512Addresses<>+13600(SB)/8, $·avx512ChainMaxMinMinMax(SB)
+DATA avx512Addresses<>+13608(SB)/8, $·avx512ChainMaxMinMinMax(SB)
+DATA avx512Addresses<>+13616(SB)/8, $·avx512ChainMaxMinMinMax(SB)
+DATA avx512Addresses<>+13624(SB)/8, $·avx512ChainMaxMinMinMax(SB)
+DATA avx512Addresses<>+13632(SB)/8, $·avx512ChainMaxMinMinMin(SB)
+DATA avx512Addresses<>+13640(SB)/8, $·avx512ChainMaxMinMinMin(SB)
+DATA avx512Addresses<>+13648(SB)/8, $·avx512ChainMaxMinMinMin(SB)
+DATA avx512Addresses<>+13656(SB)/8, $·avx512ChainMaxMinMinMin(SB)
+DATA avx512Addresses<>+13664(SB)/8, $·avx512ChainMinMulMulMul(SB)
+DATA avx512Addresses<>+13672(SB)/8, $·avx512ChainMinMulMulMul(SB)
+DATA avx512Addresses<>+13680(SB)/8, $·avx512ChainMinMulMulMul(SB)
+DATA avx512Addresses<>+13688(SB)/8, $·avx512ChainMinMulMulMul(SB)
+DATA avx512Addresses<>+13696(SB)/8, $·avx512ChainMinMulMulAdd(SB)
+DATA avx512Addresses<>+13704(SB)/8, $·avx512ChainMinMulMulAdd(SB)
+DATA avx512Addresses<>+13712(SB)/8, $·avx512ChainMinMulMulAdd(SB)
+DATA avx512Addresses<>+13720(SB)/8, $·avx512ChainMinMulMulAdd(SB)
+DATA avx512Addresses<>+13728(SB)/8, $·avx512ChainMinMulMulMax(SB)
+DATA avx512Addresses<>+13736(SB)/8, $·avx512ChainMinMulMulMax(SB)
+DATA avx512Addresses<>+13744(SB)/8, $·avx512ChainMinMulMulMax(SB)
+DATA avx512Addresses<>+13752(SB)/8, $·avx512ChainMinMulMulMax(SB)
+DATA avx512Addresses<>+13760(SB)/8, $·avx512ChainMinMulMulMin(SB)
+DATA avx512Addresses<>+13768(SB)/8, $·avx512ChainMinMulMulMin(SB)
+DATA avx512Addresses<>+13776(SB)/8, $·avx512ChainMinMulMulMin(SB)
+DATA avx512Addresses<>+13784(SB)/8, $·avx512ChainMinMulMulMin(SB)
+DATA avx512Addresses<>+13792(SB)/8, $·avx512ChainMinMulAddMul(SB)
+DATA avx512Addresses<>+13800(SB)/8, $·avx512ChainMinMulAddMul(SB)
+DATA avx512Addresses<>+13808(SB)/8, $·avx512ChainMinMulAddMul(SB)
+DATA avx512Addresses<>+13816(SB)/8, $·avx512ChainMinMulAddMul(SB)
+DATA avx512Addresses<>+13824(SB)/8, $·avx512ChainMinMulAddAdd(SB)
+DATA avx512Addresses<>+13832(SB)/8, $·avx512ChainMinMulAddAdd(SB)
+DATA avx512Addresses<>+13840(SB)/8, $·avx512ChainMinMulAddAdd(SB)
+DATA avx512Addresses<>+13848(SB)/8, $·avx512ChainMinMulAddAdd(SB)
+DATA avx512Addresses<>+13856(SB)/8, $·avx512ChainMinMulAddMax(SB)
+DATA avx512Addresses<>+13864(SB)/8, $·avx512ChainMinMulAddMax(SB)
+DATA avx512Addresses<>+13872(SB)/8, $·avx512ChainMinMulAddMax(SB)
+DATA avx512Addresses<>+13880(SB)/8, $·avx512ChainMinMulAddMax(SB)
+DATA avx512Addresses<>+13888(SB)/8, $·avx512ChainMinMulAddMin(SB)
+DATA avx512Addresses<>+13896(SB)/8, $·avx512ChainMinMulAddMin(SB)
+DATA avx512Addresses<>+13904(SB)/8, $·avx512ChainMinMulAddMin(SB)
+DATA avx512Addresses<>+13912(SB)/8, $·avx512ChainMinMulAddMin(SB)
+DATA avx512Addresses<>+13920(SB)/8, $·avx512ChainMinMulMaxMul(SB)
+DATA avx512Addresses<>+13928(SB)/8, $·avx512ChainMinMulMaxMul(SB)
+DATA avx512Addresses<>+13936(SB)/8, $·avx512ChainMinMulMaxMul(SB)
+DATA avx512Addresses<>+13944(SB)/8, $·avx512ChainMinMulMaxMul(SB)
+DATA avx512Addresses<>+13952(SB)/8, $·avx512ChainMinMulMaxAdd(SB)
+DATA avx512Addresses<>+13960(SB)/8, $·avx512ChainMinMulMaxAdd(SB)
+DATA avx512Addresses<>+13968(SB)/8, $·avx512ChainMinMulMaxAdd(SB)
+DATA avx512Addresses<>+13976(SB)/8, $·avx512ChainMinMulMaxAdd(SB)
+DATA avx512Addresses<>+13984(SB)/8, $·avx512ChainMinMulMaxMax(SB)
+DATA avx512Addresses<>+13992(SB)/8, $·avx512ChainMinMulMaxMax(SB)
+DATA avx512Addresses<>+14000(SB)/8, $·avx512ChainMinMulMaxMax(SB)
+DATA avx512Addresses<>+14008(SB)/8, $·avx512ChainMinMulMaxMax(SB)
+DATA avx512Addresses<>+14016(SB)/8, $·avx512ChainMinMulMaxMin(SB)
+DATA avx512Addresses<>+14024(SB)/8, $·avx512ChainMinMulMaxMin(SB)
+DATA avx512Addresses<>+14032(SB)/8, $·avx512ChainMinMulMaxMin(SB)
+DATA avx512Addresses<>+14040(SB)/8, $·avx512ChainMinMulMaxMin(SB)
+DATA avx512Addresses<>+14048(SB)/8, $·avx512ChainMinMulMinMul(SB)
+DATA avx512Addresses<>+14056(SB)/8, $·avx512ChainMinMulMinMul(SB)
+DATA avx512Addresses<>+14064(SB)/8, $·avx512ChainMinMulMinMul(SB)
+DATA avx512Addresses<>+14072(SB)/8, $·avx512ChainMinMulMinMul(SB)
+DATA avx512Addresses<>+14080(SB)/8, $·avx512ChainMinMulMinAdd(SB)
+DATA avx512Addresses<>+14088(SB)/8, $·avx512ChainMinMulMinAdd(SB)
+DATA avx512Addresses<>+14096(SB)/8, $·avx512ChainMinMulMinAdd(SB)
+DATA avx512Addresses<>+14104(SB)/8, $·avx512ChainMinMulMinAdd(SB)
+DATA avx512Addresses<>+14112(SB)/8, $·avx512ChainMinMulMinMax(SB)
+DATA avx512Addresses<>+14120(SB)/8, $·avx512ChainMinMulMinMax(SB)
+DATA avx512Addresses<>+14128(SB)/8, $·avx512ChainMinMulMinMax(SB)
+DATA avx512Addresses<>+14136(SB)/8, $·avx512ChainMinMulMinMax(SB)
+DATA avx512Addresses<>+14144(SB)/8, $·avx512ChainMinMulMinMin(SB)
+DATA avx512Addresses<>+14152(SB)/8, $·avx512ChainMinMulMinMin(SB)
+DATA avx512Addresses<>+14160(SB)/8, $·avx512ChainMinMulMinMin(SB)
+DATA avx512Addresses<>+14168(SB)/8, $·avx512ChainMinMulMinMin(SB)
+DATA avx512Addresses<>+14176(SB)/8, $·avx512ChainMinAddMulMul(SB)
+DATA avx512Addresses<>+14184(SB)/8, $·avx512ChainMinAddMulMul(SB)
+DATA avx512Addresses<>+14192(SB)/8, $·avx512ChainMinAddMulMul(SB)
+DATA avx512Addresses<>+14200(SB)/8, $·avx512ChainMinAddMulMul(SB)
+DATA avx512Addresses<>+14208(SB)/8, $·avx512ChainMinAddMulAdd(SB)
+DATA avx512Addresses<>+14216(SB)/8, $·avx512ChainMinAddMulAdd(SB)
+DATA avx512Addresses<>+14224(SB)/8, $·avx512ChainMinAddMulAdd(SB)
+DATA avx512Addresses<>+14232(SB)/8, $·avx512ChainMinAddMulAdd(SB)
+DATA avx512Addresses<>+14240(SB)/8, $·avx512ChainMinAddMulMax(SB)
+DATA avx512Addresses<>+14248(SB)/8, $·avx512ChainMinAddMulMax(SB)
+DATA avx512Addresses<>+14256(SB)/8, $·avx512ChainMinAddMulMax(SB)
+DATA avx512Addresses<>+14264(SB)/8, $·avx512ChainMinAddMulMax(SB)
+DATA avx512Addresses<>+14272(SB)/8, $·avx512ChainMinAddMulMin(SB)
+DATA avx512Addresses<>+14280(SB)/8, $·avx512ChainMinAddMulMin(SB)
+DATA avx512Addresses<>+14288(SB)/8, $·avx512ChainMinAddMulMin(SB)
+DATA avx512Addresses<>+14296(SB)/8, $·avx512ChainMinAddMulMin(SB)
+DATA avx512Addresses<>+14304(SB)/8, $·avx512ChainMinAddAddMul(SB)
+DATA avx512Addresses<>+14312(SB)/8, $·avx512ChainMinAddAddMul(SB)
+DATA avx512Addresses<>+14320(SB)/8, $·avx512ChainMinAddAddMul(SB)
+DATA avx512Addresses<>+14328(SB)/8, $·avx512ChainMinAddAddMul(SB)
+DATA avx512Addresses<>+14336(SB)/8, $·avx512ChainMinAddAddAdd(SB)
+DATA avx512Addresses<>+14344(SB)/8, $·avx512ChainMinAddAddAdd(SB)
+DATA avx512Addresses<>+14352(SB)/8, $·avx512ChainMinAddAddAdd(SB)
+DATA avx512Addresses<>+14360(SB)/8, $·avx512ChainMinAddAddAdd(SB)
+DATA avx512Addresses<>+14368(SB)/8, $·avx512ChainMinAddAddMax(SB)
+DATA avx512Addresses<>+14376(SB)/8, $·avx512ChainMinAddAddMax(SB)
+DATA avx512Addresses<>+14384(SB)/8, $·avx512ChainMinAddAddMax(SB)
+DATA avx512Addresses<>+14392(SB)/8, $·avx512ChainMinAddAddMax(SB)
+DATA avx512Addresses<>+14400(SB)/8, $·avx512ChainMinAddAddMin(SB)
+DATA avx512Addresses<>+14408(SB)/8, $·avx512ChainMinAddAddMin(SB)
+DATA avx512Addresses<>+14416(SB)/8, $·avx512ChainMinAddAddMin(SB)
+DATA avx512Addresses<>+14424(SB)/8, $·avx512ChainMinAddAddMin(SB)
+DATA avx512Addresses<>+14432(SB)/8, $·avx512ChainMinAddMaxMul(SB)
+DATA avx512Addresses<>+14440(SB)/8, $·avx512ChainMinAddMaxMul(SB)
+DATA avx512Addresses<>+14448(SB)/8, $·avx512ChainMinAddMaxMul(SB)
+DATA avx512Addresses<>+14456(SB)/8, $·avx512ChainMinAddMaxMul(SB)
+DATA avx512Addresses<>+14464(SB)/8, $·avx512ChainMinAddMaxAdd(SB)
+DATA avx512Addresses<>+14472(SB)/8, $·avx512ChainMinAddMaxAdd(SB)
+DATA avx512Addresses<>+14480(SB)/8, $·avx512ChainMinAddMaxAdd(SB)
+DATA avx512Addresses<>+14488(SB)/8, $·avx512ChainMinAddMaxAdd(SB)
+DATA avx512Addresses<>+14496(SB)/8, $·avx512ChainMinAddMaxMax(SB)
+DATA avx512Addresses<>+14504(SB)/8, $·avx512ChainMinAddMaxMax(SB)
+DATA avx512Addresses<>+14512(SB)/8, $·avx512ChainMinAddMaxMax(SB)
+DATA avx512Addresses<>+14520(SB)/8, $·avx512ChainMinAddMaxMax(SB)
+DATA avx512Addresses<>+14528(SB)/8, $·avx512ChainMinAddMaxMin(SB)
+DATA avx512Addresses<>+14536(SB)/8, $·avx512ChainMinAddMaxMin(SB)
+DATA avx512Addresses<>+14544(SB)/8, $·avx512ChainMinAddMaxMin(SB)
+DATA avx512Addresses<>+14552(SB)/8, $·avx512ChainMinAddMaxMin(SB)
+DATA avx512Addresses<>+14560(SB)/8, $·avx512ChainMinAddMinMul(SB)
+DATA avx512Addresses<>+14568(SB)/8, $·avx512ChainMinAddMinMul(SB)
+DATA avx512Addresses<>+14576(SB)/8, $·avx512ChainMinAddMinMul(SB)
+DATA avx512Addresses<>+14584(SB)/8, $·avx512ChainMinAddMinMul(SB)
+DATA avx512Addresses<>+14592(SB)/8, $·avx512ChainMinAddMinAdd(SB)
+DATA avx512Addresses<>+14600(SB)/8, $·avx512ChainMinAddMinAdd(SB)
+DATA avx512Addresses<>+14608(SB)/8, $·avx512ChainMinAddMinAdd(SB)
+DATA avx512Addresses<>+14616(SB)/8, $·avx512ChainMinAddMinAdd(SB)
+DATA avx512Addresses<>+14624(SB)/8, $·avx512ChainMinAddMinMax(SB)
+DATA avx512Addresses<>+14632(SB)/8, $·avx512ChainMinAddMinMax(SB)
+DATA avx512Addresses<>+14640(SB)/8, $·avx512ChainMinAddMinMax(SB)
+DATA avx512Addresses<>+14648(SB)/8, $·avx512ChainMinAddMinMax(SB)
+DATA avx512Addresses<>+14656(SB)/8, $·avx512ChainMinAddMinMin(SB)
+DATA avx512Addresses<>+14664(SB)/8, $·avx512ChainMinAddMinMin(SB)
+DATA avx512Addresses<>+14672(SB)/8, $·avx512ChainMinAddMinMin(SB)
+DATA avx512Addresses<>+14680(SB)/8, $·avx512ChainMinAddMinMin(SB)
+DATA avx512Addresses<>+14688(SB)/8, $·avx512ChainMinMaxMulMul(SB)
+DATA avx512Addresses<>+14696(SB)/8, $·avx512ChainMinMaxMulMul(SB)
+DATA avx512Addresses<>+14704(SB)/8, $·avx512ChainMinMaxMulMul(SB)
+DATA avx512Addresses<>+14712(SB)/8, $·avx512ChainMinMaxMulMul(SB)
+DATA avx512Addresses<>+14720(SB)/8, $·avx512ChainMinMaxMulAdd(SB)
+DATA avx512Addresses<>+14728(SB)/8, $·avx512ChainMinMaxMulAdd(SB)
+DATA avx512Addresses<>+14736(SB)/8, $·avx512ChainMinMaxMulAdd(SB)
+DATA avx512Addresses<>+14744(SB)/8, $·avx512ChainMinMaxMulAdd(SB)
+DATA avx512Addresses<>+14752(SB)/8, $·avx512ChainMinMaxMulMax(SB)
+DATA avx512Addresses<>+14760(SB)/8, $·avx512ChainMinMaxMulMax(SB)
+DATA avx512Addresses<>+14768(SB)/8, $·avx512ChainMinMaxMulMax(SB)
+DATA avx512Addresses<>+14776(SB)/8, $·avx512ChainMinMaxMulMax(SB)
+DATA avx512Addresses<>+14784(SB)/8, $·avx512ChainMinMaxMulMin(SB)
+DATA avx512Addresses<>+14792(SB)/8, $·avx512ChainMinMaxMulMin(SB)
+DATA avx512Addresses<>+14800(SB)/8, $·avx512ChainMinMaxMulMin(SB)
+DATA avx512Addresses<>+14808(SB)/8, $·avx512ChainMinMaxMulMin(SB)
+DATA avx512Addresses<>+14816(SB)/8, $·avx512ChainMinMaxAddMul(SB)
+DATA avx512Addresses<>+14824(SB)/8, $·avx512ChainMinMaxAddMul(SB)
+DATA avx512Addresses<>+14832(SB)/8, $·avx512ChainMinMaxAddMul(SB)
+DATA avx512Addresses<>+14840(SB)/8, $·avx512ChainMinMaxAddMul(SB)
+DATA avx512Addresses<>+14848(SB)/8, $·avx512ChainMinMaxAddAdd(SB)
+DATA avx512Addresses<>+14856(SB)/8, $·avx512ChainMinMaxAddAdd(SB)
+DATA avx512Addresses<>+14864(SB)/8, $·avx512ChainMinMaxAddAdd(SB)
+DATA avx512Addresses<>+14872(SB)/8, $·avx512ChainMinMaxAddAdd(SB)
+DATA avx512Addresses<>+14880(SB)/8, $·avx512ChainMinMaxAddMax(SB)
+DATA avx512Addresses<>+14888(SB)/8, $·avx512ChainMinMaxAddMax(SB)
+DATA avx512Addresses<>+14896(SB)/8, $·avx512ChainMinMaxAddMax(SB)
+DATA avx512Addresses<>+14904(SB)/8, $·avx512ChainMinMaxAddMax(SB)
+DATA avx512Addresses<>+14912(SB)/8, $·avx512ChainMinMaxAddMin(SB)
+DATA avx512Addresses<>+14920(SB)/8, $·avx512ChainMinMaxAddMin(SB)
+DATA avx512Addresses<>+14928(SB)/8, $·avx512ChainMinMaxAddMin(SB)
+DATA avx512Addresses<>+14936(SB)/8, $·avx512ChainMinMaxAddMin(SB)
+DATA avx512Addresses<>+14944(SB)/8, $·avx512ChainMinMaxMaxMul(SB)
+DATA avx512Addresses<>+14952(SB)/8, $·avx512ChainMinMaxMaxMul(SB)
+DATA avx512Addresses<>+14960(SB)/8, $·avx512ChainMinMaxMaxMul(SB)
+DATA avx512Addresses<>+14968(SB)/8, $·avx512ChainMinMaxMaxMul(SB)
+DATA avx512Addresses<>+14976(SB)/8, $·avx512ChainMinMaxMaxAdd(SB)
+DATA avx512Addresses<>+14984(SB)/8, $·avx512ChainMinMaxMaxAdd(SB)
+DATA avx512Addresses<>+14992(SB)/8, $·avx512ChainMinMaxMaxAdd(SB)
+DATA avx512Addresses<>+15000(SB)/8, $·avx512ChainMinMaxMaxAdd(SB)
+DATA avx512Addresses<>+15008(SB)/8, $·avx512ChainMinMaxMaxMax(SB)
+DATA avx512Addresses<>+15016(SB)/8, $·avx512ChainMinMaxMaxMax(SB)
+DATA avx512Addresses<>+15024(SB)/8, $·avx512ChainMinMaxMaxMax(SB)
+DATA avx512Addresses<>+15032(SB)/8, $·avx512ChainMinMaxMaxMax(SB)
+DATA avx512Addresses<>+15040(SB)/8, $·avx512ChainMinMaxMaxMin(SB)
+DATA avx512Addresses<>+15048(SB)/8, $·avx512ChainMinMaxMaxMin(SB)
+DATA avx512Addresses<>+15056(SB)/8, $·avx512ChainMinMaxMaxMin(SB)
+DATA avx512Addresses<>+15064(SB)/8, $·avx512ChainMinMaxMaxMin(SB)
+DATA avx512Addresses<>+15072(SB)/8, $·avx512ChainMinMaxMinMul(SB)
+DATA avx512Addresses<>+15080(SB)/8, $·avx512ChainMinMaxMinMul(SB)
+DATA avx512Addresses<>+15088(SB)/8, $·avx512ChainMinMaxMinMul(SB)
+DATA avx512Addresses<>+15096(SB)/8, $·avx512ChainMinMaxMinMul(SB)
+DATA avx512Addresses<>+15104(SB)/8, $·avx512ChainMinMaxMinAdd(SB)
+DATA avx512Addresses<>+15112(SB)/8, $·avx512ChainMinMaxMinAdd(SB)
+DATA avx512Addresses<>+15120(SB)/8, $·avx512ChainMinMaxMinAdd(SB)
+DATA avx512Addresses<>+15128(SB)/8, $·avx512ChainMinMaxMinAdd(SB)
+DATA avx512Addresses<>+15136(SB)/8, $·avx512ChainMinMaxMinMax(SB)
+DATA avx512Addresses<>+15144(SB)/8, $·avx512ChainMinMaxMinMax(SB)
+DATA avx512Addresses<>+15152(SB)/8, $·avx512ChainMinMaxMinMax(SB)
+DATA avx512Addresses<>+15160(SB)/8, $·avx512ChainMinMaxMinMax(SB)
+DATA avx512Addresses<>+15168(SB)/8, $·avx512ChainMinMaxMinMin(SB)
+DATA avx512Addresses<>+15176(SB)/8, $·avx512ChainMinMaxMinMin(SB)
+DATA avx512Addresses<>+15184(SB)/8, $·avx512ChainMinMaxMinMin(SB)
+DATA avx512Addresses<>+15192(SB)/8, $·avx512ChainMinMaxMinMin(SB)
+DATA avx512Addresses<>+15200(SB)/8, $·avx512ChainMinMinMulMul(SB)
+DATA avx512Addresses<>+15208(SB)/8, $·avx512ChainMinMinMulMul(SB)
+DATA avx512Addresses<>+15216(SB)/8, $·avx512ChainMinMinMulMul(SB)
+DATA avx512Addresses<>+15224(SB)/8, $·avx512ChainMinMinMulMul(SB)
+DATA avx512Addresses<>+15232(SB)/8, $·avx512ChainMinMinMulAdd(SB)
+DATA avx512Addresses<>+15240(SB)/8, $·avx512ChainMinMinMulAdd(SB)
+DATA avx512Addresses<>+15248(SB)/8, $·avx512ChainMinMinMulAdd(SB)
+DATA avx512Addresses<>+15256(SB)/8, $·avx512ChainMinMinMulAdd(SB)
+DATA avx512Addresses<>+15264(SB)/8, $·avx512ChainMinMinMulMax(SB)
+DATA avx512Addresses<>+15272(SB)/8, $·avx512ChainMinMinMulMax(SB)
+DATA avx512Addresses<>+15280(SB)/8, $·avx512ChainMinMinMulMax(SB)
+DATA avx512Addresses<>+15288(SB)/8, $·avx512ChainMinMinMulMax(SB)
+DATA avx512Addresses<>+15296(SB)/8, $·avx512ChainMinMinMulMin(SB)
+DATA avx512Addresses<>+15304(SB)/8, $·avx512ChainMinMinMulMin(SB)
+DATA avx512Addresses<>+15312(SB)/8, $·avx512ChainMinMinMulMin(SB)
+DATA avx512Addresses<>+15320(SB)/8, $·avx512ChainMinMinMulMin(SB)
+DATA avx512Addresses<>+15328(SB)/8, $·avx512ChainMinMinAddMul(SB)
+DATA avx512Addresses<>+15336(SB)/8, $·avx512ChainMinMinAddMul(SB)
+DATA avx512Addresses<>+15344(SB)/8, $·avx512ChainMinMinAddMul(SB)
+DATA avx512Addresses<>+15352(SB)/8, $·avx512ChainMinMinAddMul(SB)
+DATA avx512Addresses<>+15360(SB)/8, $·avx512ChainMinMinAddAdd(SB)
+DATA avx512Addresses<>+15368(SB)/8, $·avx512ChainMinMinAddAdd(SB)
+DATA avx512Addresses<>+15376(SB)/8, $·avx512ChainMinMinAddAdd(SB)
+DATA avx512Addresses<>+15384(SB)/8, $·avx512ChainMinMinAddAdd(SB)
+DATA avx512Addresses<>+15392(SB)/8, $·avx512ChainMinMinAddMax(SB)
+DATA avx512Addresses<>+15400(SB)/8, $·avx512ChainMinMinAddMax(SB)
+DATA avx512Addresses<>+15408(SB)/8, $·avx512ChainMinMinAddMax(SB)
+DATA avx512Addresses<>+15416(SB)/8, $·avx512ChainMinMinAddMax(SB)
+DATA avx512Addresses<>+15424(SB)/8, $·avx512ChainMinMinAddMin(SB)
+DATA avx512Addresses<>+15432(SB)/8, $·avx512ChainMinMinAddMin(SB)
+DATA avx512Addresses<>+15440(SB)/8, $·avx512ChainMinMinAddMin(SB)
+DATA avx512Addresses<>+15448(SB)/8, $·avx512ChainMinMinAddMin(SB)
+DATA avx512Addresses<>+15456(SB)/8, $·avx512ChainMinMinMaxMul(SB)
+DATA avx512Addresses<>+15464(SB)/8, $·avx512ChainMinMinMaxMul(SB)
+DATA avx512Addresses<>+15472(SB)/8, $·avx512ChainMinMinMaxMul(SB)
+DATA avx512Addresses<>+15480(SB)/8, $·avx512ChainMinMinMaxMul(SB)
+DATA avx512Addresses<>+15488(SB)/8, $·avx512ChainMinMinMaxAdd(SB)
+DATA avx512Addresses<>+15496(SB)/8, $·avx512ChainMinMinMaxAdd(SB)
+DATA avx512Addresses<>+15504(SB)/8, $·avx512ChainMinMinMaxAdd(SB)
+DATA avx512Addresses<>+15512(SB)/8, $·avx512ChainMinMinMaxAdd(SB)
+DATA avx512Addresses<>+15520(SB)/8, $·avx512ChainMinMinMaxMax(SB)
+DATA avx512Addresses<>+15528(SB)/8, $·avx512ChainMinMinMaxMax(SB)
+DATA avx512Addresses<>+15536(SB)/8, $·avx512ChainMinMinMaxMax(SB)
+DATA avx512Addresses<>+15544(SB)/8, $·avx512ChainMinMinMaxMax(SB)
+DATA avx512Addresses<>+15552(SB)/8, $·avx512ChainMinMinMaxMin(SB)
+DATA avx512Addresses<>+15560(SB)/8, $·avx512ChainMinMinMaxMin(SB)
+DATA avx512Addresses<>+15568(SB)/8, $·avx512ChainMinMinMaxMin(SB)
+DATA avx512Addresses<>+15576(SB)/8, $·avx512ChainMinMinMaxMin(SB)
+DATA avx512Addresses<>+15584(SB)/8, $·avx512ChainMinMinMinMul(SB)
+DATA avx512Addresses<>+15592(SB)/8, $·avx512ChainMinMinMinMul(SB)
+DATA avx512Addresses<>+15600(SB)/8, $·avx512ChainMinMinMinMul(SB)
+DATA avx512Addresses<>+15608(SB)/8, $·avx512ChainMinMinMinMul(SB)
+DATA avx512Addresses<>+15616(SB)/8, $·avx512ChainMinMinMinAdd(SB)
+DATA avx512Addresses<>+15624(SB)/8, $·avx512ChainMinMinMinAdd(SB)
+DATA avx512Addresses<>+15632(SB)/8, $·avx512ChainMinMinMinAdd(SB)
+DATA avx512Addresses<>+15640(SB)/8, $·avx512ChainMinMinMinAdd(SB)
+DATA avx512Addresses<>+15648(SB)/8, $·avx512ChainMinMinMinMax(SB)
+DATA avx512Addresses<>+15656(SB)/8, $·avx512ChainMinMinMinMax(SB)
+DATA avx512Addresses<>+15664(SB)/8, $·avx512ChainMinMinMinMax(SB)
+DATA avx512Addresses<>+15672(SB)/8, $·avx512ChainMinMinMinMax(SB)
+DATA avx512Addresses<>+15680(SB)/8, $·avx512ChainMinMinMinMin(SB)
+DATA avx512Addresses<>+15688(SB)/8, $·avx512ChainMinMinMinMin(SB)
+DATA avx512Addresses<>+15696(SB)/8, $·avx512ChainMinMinMinMin(SB)
+DATA avx512Addresses<>+15704(SB)/8, $·avx512ChainMinMinMinMin(SB)
+GLOBL avx512Addresses<>(SB), RODATA|NOPTR, $15712
 
 // func avx512Table() *uintptr
 TEXT ·avx512Table(SB), NOSPLIT, $0-8

@@ -14,6 +14,9 @@ const (
 	LoadAhead // Load, and what follows is brought into the cache
 	Save      // a = acc
 	Stream    // Save around the caches; a lies at a multiple of Align
+	// Save, then End, then the Load of b that the program begins with.
+	SaveLoad
+	StreamLoad // with Stream and LoadAhead
 	LoadBool
 	SaveBool
 	LoadF16
@@ -77,7 +80,7 @@ const (
 	DivInto // a / acc
 	Max
 	Min
-	MaxPlain // Max where a is neither NaN nor 0
+	MaxPlain // a where it is above acc, else acc: Max where a is neither NaN nor 0
 	MinPlain
 	Rem
 	Pow
@@ -137,74 +140,43 @@ const (
 	GreaterInt
 	GreaterEqualInt
 
-	// Two codes in one, with the operand of the first in a if it has one. One: the lanes
-	// of each operand are equal.
+	// Two codes in one, with the operand of the first in a if it has one.
 	AddAdd
-	AddAddOne
 	AddSub
-	AddSubOne
 	AddSubFrom
-	AddSubFromOne
 	AddMul
-	AddMulOne
 	SubAdd
-	SubAddOne
 	SubSub
-	SubSubOne
 	SubSubFrom
-	SubSubFromOne
 	SubMul
-	SubMulOne
 	SubFromAdd
-	SubFromAddOne
 	SubFromSub
-	SubFromSubOne
 	SubFromSubFrom
-	SubFromSubFromOne
 	SubFromMul
-	SubFromMulOne
 	MulAdd
-	MulAddOne
 	MulSub
-	MulSubOne
 	MulSubFrom
-	MulSubFromOne
 	MulMul
-	MulMulOne
 	AddRelu
-	AddReluOne
 	AddNeg
-	AddNegOne
 	SubRelu
-	SubReluOne
 	SubNeg
-	SubNegOne
 	SubFromRelu
-	SubFromReluOne
 	SubFromNeg
-	SubFromNegOne
 	MulRelu
-	MulReluOne
 	MulNeg
-	MulNegOne
 	ReluAdd
-	ReluAddOne
 	ReluSub
-	ReluSubOne
 	ReluSubFrom
-	ReluSubFromOne
 	ReluMul
-	ReluMulOne
 	NegAdd
-	NegAddOne
 	NegSub
-	NegSubOne
 	NegSubFrom
-	NegSubFromOne
 	NegMul
-	NegMulOne
 
-	Codes // how many there are
+	Chains // the first of those that Chain gives
+
+	Codes = Chains + chains // how many there are
 )
 
 // A row is a code's name, how many operands it has, and its portable form.

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -140,24 +139,9 @@ func (w *worst) draw(r *rand.Rand, round int) {
 	w.truths()
 }
 
-// truths makes operands what the code asks for: bools, equal lanes, or no zeros and NaN.
+// truths makes the operands of codes that ask for bools these.
 func (w *worst) truths() {
 	list := map[vec.Code][]vec.Block{vec.Where: w.x, vec.WhereA: w.a, vec.WhereB: w.a}[w.code]
-	if strings.HasSuffix(w.code.Name(), " one") {
-		for i := range w.a {
-			w.a[i].Fill(w.a[i][0])
-			w.b[i].Fill(w.b[i][0])
-		}
-	}
-	if w.code == vec.MaxPlain || w.code == vec.MinPlain {
-		for i := range w.a {
-			for j, v := range w.a[i] {
-				if v == 0 || v != v {
-					w.a[i][j] = 1
-				}
-			}
-		}
-	}
 	for i := range list {
 		for j, v := range list[i] {
 			list[i][j] = 0

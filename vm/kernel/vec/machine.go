@@ -57,6 +57,7 @@ const done = ^uintptr(0)
 type machine struct {
 	addresses *[Codes][copies]uintptr // of the codes' assembly
 	run       func(s, program, table *byte)
+	fence     func()
 }
 
 // copies is how many copies of its assembly a code may have. A processor foretells by
@@ -75,14 +76,23 @@ func NewInst(level isa.Level, code Code, a, b, turn int) Inst {
 	return in
 }
 
+// Fence waits until what programs have streamed is written: others that are told
+// of it afterwards find it.
+func Fence(level isa.Level) {
+	if m := machines[level]; m.fence != nil {
+		m.fence()
+	}
+}
+
 // Run runs a program, whose last instruction has the code End, on blocks of the
 // operands in the table. The program must have been made for the level. Of the
 // operands only the first walkers walk, at least one; afterwards they are those of the
-// last block.
+// last block. If their number is odd, an operand that stays follows them.
 func Run(level isa.Level, s *State, program []Inst, table []Operand, walkers, blocks int) {
 	if blocks <= 0 {
 		return
 	}
+	_ = table[(walkers+1)&^1-1] // walking goes by two
 	s.pc, s.left, s.walkers = 0, blocks, walkers
 	m := machines[level]
 	if m.run == nil {

@@ -3,66 +3,59 @@ package vec
 import "unsafe"
 
 // Pair gives the code that computes two codes in turn, and whether there is one. Its
-// operands are those of the first, then those of the second. One says that the lanes of
-// each operand are equal.
-func Pair(first, second Code, one bool) (Code, bool) {
+// operands are those of the first, then those of the second.
+func Pair(first, second Code) (Code, bool) {
 	p, ok := pairs[[2]Code{first, second}]
-	if one {
-		return p[1], ok
-	}
-	return p[0], ok
+	return p, ok
 }
 
-// pairs has the codes for two codes: for any operands, and for lanes that are equal.
-// They are for long chains of cheap codes, where jumping from one to the next costs as
+// pairs has the codes for two codes. They are for long chains of cheap codes, where jumping from one to the next costs as
 // much as computing.
-var pairs = map[[2]Code][2]Code{
-	{Add, Add}:         {AddAdd, AddAddOne},
-	{Add, Sub}:         {AddSub, AddSubOne},
-	{Add, SubFrom}:     {AddSubFrom, AddSubFromOne},
-	{Add, Mul}:         {AddMul, AddMulOne},
-	{Sub, Add}:         {SubAdd, SubAddOne},
-	{Sub, Sub}:         {SubSub, SubSubOne},
-	{Sub, SubFrom}:     {SubSubFrom, SubSubFromOne},
-	{Sub, Mul}:         {SubMul, SubMulOne},
-	{SubFrom, Add}:     {SubFromAdd, SubFromAddOne},
-	{SubFrom, Sub}:     {SubFromSub, SubFromSubOne},
-	{SubFrom, SubFrom}: {SubFromSubFrom, SubFromSubFromOne},
-	{SubFrom, Mul}:     {SubFromMul, SubFromMulOne},
-	{Mul, Add}:         {MulAdd, MulAddOne},
-	{Mul, Sub}:         {MulSub, MulSubOne},
-	{Mul, SubFrom}:     {MulSubFrom, MulSubFromOne},
-	{Mul, Mul}:         {MulMul, MulMulOne},
-	{Add, Relu}:        {AddRelu, AddReluOne},
-	{Add, Neg}:         {AddNeg, AddNegOne},
-	{Sub, Relu}:        {SubRelu, SubReluOne},
-	{Sub, Neg}:         {SubNeg, SubNegOne},
-	{SubFrom, Relu}:    {SubFromRelu, SubFromReluOne},
-	{SubFrom, Neg}:     {SubFromNeg, SubFromNegOne},
-	{Mul, Relu}:        {MulRelu, MulReluOne},
-	{Mul, Neg}:         {MulNeg, MulNegOne},
-	{Relu, Add}:        {ReluAdd, ReluAddOne},
-	{Relu, Sub}:        {ReluSub, ReluSubOne},
-	{Relu, SubFrom}:    {ReluSubFrom, ReluSubFromOne},
-	{Relu, Mul}:        {ReluMul, ReluMulOne},
-	{Neg, Add}:         {NegAdd, NegAddOne},
-	{Neg, Sub}:         {NegSub, NegSubOne},
-	{Neg, SubFrom}:     {NegSubFrom, NegSubFromOne},
-	{Neg, Mul}:         {NegMul, NegMulOne},
+var pairs = map[[2]Code]Code{
+	{Add, Add}:         AddAdd,
+	{Add, Sub}:         AddSub,
+	{Add, SubFrom}:     AddSubFrom,
+	{Add, Mul}:         AddMul,
+	{Sub, Add}:         SubAdd,
+	{Sub, Sub}:         SubSub,
+	{Sub, SubFrom}:     SubSubFrom,
+	{Sub, Mul}:         SubMul,
+	{SubFrom, Add}:     SubFromAdd,
+	{SubFrom, Sub}:     SubFromSub,
+	{SubFrom, SubFrom}: SubFromSubFrom,
+	{SubFrom, Mul}:     SubFromMul,
+	{Mul, Add}:         MulAdd,
+	{Mul, Sub}:         MulSub,
+	{Mul, SubFrom}:     MulSubFrom,
+	{Mul, Mul}:         MulMul,
+	{Add, Relu}:        AddRelu,
+	{Add, Neg}:         AddNeg,
+	{Sub, Relu}:        SubRelu,
+	{Sub, Neg}:         SubNeg,
+	{SubFrom, Relu}:    SubFromRelu,
+	{SubFrom, Neg}:     SubFromNeg,
+	{Mul, Relu}:        MulRelu,
+	{Mul, Neg}:         MulNeg,
+	{Relu, Add}:        ReluAdd,
+	{Relu, Sub}:        ReluSub,
+	{Relu, SubFrom}:    ReluSubFrom,
+	{Relu, Mul}:        ReluMul,
+	{Neg, Add}:         NegAdd,
+	{Neg, Sub}:         NegSub,
+	{Neg, SubFrom}:     NegSubFrom,
+	{Neg, Mul}:         NegMul,
 }
 
 func init() {
-	for of, codes := range pairs {
-		for i, end := range []string{"", " one"} {
-			rows[codes[i]] = pairRow(of[0], of[1], end)
-		}
+	for of, code := range pairs {
+		rows[code] = pairRow(of[0], of[1])
 	}
 }
 
 // pairRow is the portable form of a pair.
-func pairRow(first, second Code, end string) row {
+func pairRow(first, second Code) row {
 	f, s := rows[first], rows[second]
-	return row{name: f.name + ", " + s.name + end, args: f.args + s.args, run: func(acc *Block, a, b unsafe.Pointer) {
+	return row{name: f.name + ", " + s.name, args: f.args + s.args, run: func(acc *Block, a, b unsafe.Pointer) {
 		f.run(acc, a, nil)
 		if f.args > 0 {
 			a = b

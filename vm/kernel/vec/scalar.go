@@ -36,6 +36,20 @@ func hold(x, lo, hi float64) float64 {
 	return x
 }
 
+func maxPlain(x, a float32) float32 {
+	if x < a {
+		return a
+	}
+	return x
+}
+
+func minPlain(x, a float32) float32 {
+	if x > a {
+		return a
+	}
+	return x
+}
+
 func clipLo(x, lo float32) float32 {
 	if x < lo || lo != lo {
 		return lo

@@ -53,7 +53,6 @@ type function struct {
 	code  string
 	args  int
 	wide  bool
-	one   bool // the lanes of each operand are equal
 	make  func(g *graph, x, a, b *node) *node
 	guard func(g *graph, x, a, b *node) *node
 }
@@ -67,7 +66,6 @@ func (e *emitter) code(f function, end string) string {
 		e.guard(f)
 	}
 	e.wide = f.wide
-	e.one(f)
 	for i := range e.vectors {
 		if f.wide {
 			e.wideVector(f, i)
@@ -81,18 +79,6 @@ func (e *emitter) code(f function, end string) string {
 	return name
 }
 
-// one loads the operands of equal lanes into the last registers, where they stay.
-func (e *emitter) one(f function) {
-	e.kept = 0
-	if !f.one {
-		return
-	}
-	for i := 1; i <= f.args; i++ {
-		e.do("VBROADCASTSS", operand.Mem{Base: ptrs[i]}, e.regs[len(e.regs)-i])
-		e.kept++
-	}
-}
-
 // point sets where the operands of a vector lie.
 func (e *emitter) point(i, half, bytes int) {
 	for j := range e.memory {
@@ -103,7 +89,7 @@ func (e *emitter) point(i, half, bytes int) {
 // temps are the registers besides the accumulator's, and that of vector i.
 func (e *emitter) temps(i int) []int {
 	var free []int
-	for r := len(e.regs) - 1 - e.kept; r >= e.vectors; r-- {
+	for r := len(e.regs) - 1; r >= e.vectors; r-- {
 		free = append(free, r)
 	}
 	return free
@@ -153,10 +139,6 @@ func (e *emitter) begin(g *graph, free []int) {
 func (e *emitter) enter(n *node, r int) {
 	if n.imm == 0 {
 		n.reg = r
-		return
-	}
-	if n.imm <= e.kept {
-		n.reg, n.uses = len(e.regs)-n.imm, n.uses+1 // it is never given back
 		return
 	}
 	if n.uses > 1 {

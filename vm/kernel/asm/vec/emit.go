@@ -51,7 +51,6 @@ type emitter struct {
 	now    int     // the node that is written
 	live   []*node // the graph's
 	slots  []bool  // which places aside are in use
-	kept   int     // how many operands stay in the last registers
 }
 
 // do writes the instruction of a name.

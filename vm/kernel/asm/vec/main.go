@@ -22,7 +22,7 @@ func main() {
 }
 
 // codesOf reads the names of the codes, in their order, from the block of constants
-// that begins with End and ends before Codes.
+// that begins with End and ends before Chains, and adds those of the chains.
 func codesOf(path string) ([]string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
@@ -36,12 +36,12 @@ func codesOf(path string) ([]string, error) {
 		var names []string
 		for _, s := range g.Specs {
 			for _, n := range s.(*ast.ValueSpec).Names {
-				if n.Name == "Codes" {
-					return names, nil
+				if n.Name == "Chains" {
+					return append(names, chainNames()...), nil
 				}
 				names = append(names, n.Name)
 			}
 		}
 	}
-	return nil, fmt.Errorf("%s: there are no constants up to Codes", path)
+	return nil, fmt.Errorf("%s: there are no constants up to Chains", path)
 }

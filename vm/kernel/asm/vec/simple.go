@@ -161,14 +161,10 @@ var (
 	pairedOne = []string{"Relu", "Neg"}
 )
 
-// pairs are two codes in one: for any operands, and for operands of equal lanes, which
-// are loaded once.
+// pairs are two codes in one.
 func pairs() (list []function) {
 	add := func(first, second string) {
-		f := pairOf(codeOf(first), codeOf(second))
-		list = append(list, f)
-		f.code, f.one = f.code+"One", true
-		list = append(list, f)
+		list = append(list, pairOf(codeOf(first), codeOf(second)))
 	}
 	for _, a := range pairedTwo {
 		for _, b := range pairedTwo {

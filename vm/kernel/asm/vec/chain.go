@@ -1,0 +1,111 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// A link is a code that chains are made of: its instruction, and whether the number comes
+// first, as it does in those that give the second of two that are equal or of which one
+// is NaN.
+type link struct {
+	code, instruction string
+	number            int
+}
+
+// links has them in the order of package vec's.
+var links = []link{{"Mul", "VMULPS", 0}, {"Add", "VADDPS", 0}, {"MaxPlain", "VMAXPS", 1}, {"MinPlain", "VMINPS", 1}}
+
+const (
+	chainMin = 2
+	chainMax = 4
+)
+
+// chains are all sequences of links, the short ones first.
+func chains() (list [][]link) {
+	for n := chainMin; n <= chainMax; n++ {
+		for i := range 1 << (2 * n) {
+			steps := make([]link, n)
+			for j := range steps {
+				steps[j] = links[i>>(2*(n-1-j))&3]
+			}
+			list = append(list, steps)
+		}
+	}
+	return list
+}
+
+func chainName(steps []link) string {
+	var name strings.Builder
+	name.WriteString("Chain")
+	for _, s := range steps {
+		name.WriteString(strings.TrimSuffix(s.code, "Plain"))
+	}
+	return name.String()
+}
+
+func chainNames() (names []string) {
+	for _, steps := range chains() {
+		names = append(names, chainName(steps))
+	}
+	return names
+}
+
+// chain writes a chain: the numbers stay in the last registers, and each step is done
+// for all of the accumulator, so that no instruction waits for the one before.
+func (e *emitter) chain(steps []link) string {
+	name := e.function(chainName(steps), "is a chain of "+strings.TrimPrefix(chainName(steps), "Chain")+".")
+	e.operands(1)
+	for i := range steps {
+		e.do("VBROADCASTSS", operand.Mem{Base: ptrs[1], Disp: 4 * i}, e.number(i))
+	}
+	products := e.products(steps)
+	one := e.number(len(steps))
+	if slices.Max(products) > 0 {
+		e.do("VMOVUPS", e.words("one", slices.Repeat([]uint32{math.Float32bits(1)}, e.bytes/4)...), one)
+	}
+	for i, s := range steps {
+		for v := range e.vectors {
+			x, y := e.regs[v], e.number(i)
+			switch {
+			case v < products[i]:
+				e.do("VFMADD213PS", y, one, x) // x*1 + y
+			case s.number == 1:
+				e.do(s.instruction, x, y, x)
+			default:
+				e.do(s.instruction, y, x, x)
+			}
+		}
+	}
+	e.next()
+	return name
+}
+
+// products is, by step, for how many vectors a sum is computed as a product with one and
+// sum, which gives the same bits: processors that add and multiply in different units
+// then have both busy.
+func (e *emitter) products(steps []link) []int {
+	by := make([]int, len(steps))
+	adding, multiplying := 0, 0
+	for _, s := range steps {
+		if s.code == "Mul" {
+			multiplying += e.vectors
+		} else {
+			adding += e.vectors
+		}
+	}
+	for i, s := range steps {
+		if s.code == "Add" && adding > multiplying {
+			by[i] = min(e.vectors, (adding-multiplying)/2)
+			adding, multiplying = adding-by[i], multiplying+by[i]
+		}
+	}
+	return by
+}
+
+// number is the register of a chain's number.
+func (e *emitter) number(i int) reg.VecPhysical { return e.regs[len(e.regs)-1-i] }
