@@ -62,8 +62,9 @@ func arraysIn(dir string) (Sample, error) {
 	entries, err := os.ReadDir(dir)
 	s := Sample{}
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".npy"); ok && e.Type()&fs.ModeDir == 0 {
-			s[name] = filepath.Join(dir, e.Name())
+		ext := filepath.Ext(e.Name())
+		if strings.EqualFold(ext, ".npy") && e.Type()&fs.ModeDir == 0 {
+			s[strings.TrimSuffix(e.Name(), ext)] = filepath.Join(dir, e.Name())
 		}
 	}
 	return s, err

@@ -65,13 +65,12 @@ func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
 	}
 	switch differ := precisionsDiffer(&sides[0].opts, &sides[1].opts); {
 	case differ: // compiled files have precisions of their own
-		return comparePrecisions(sides, opts.Tolerance)
+		return comparePrecisions(sides, &opts)
 	case measured:
 		return nil, Diagnostics{{Code: "wrong-arguments", Message: "both programs have their products at precision " + string(sides[0].opts.Precision) + ", since a compiled file keeps its own",
 			Helps: []string{"compare it with its source, or with a file that was built without precision"}}}
 	}
-	within := max(sides[0].within, sides[1].within, opts.Tolerance)
-	return sides[0].against(sides[1], within)
+	return sides[0].against(sides[1], opts.within(sides[0].within, sides[1].within))
 }
 
 // A compared is what one side computed.

@@ -27,11 +27,11 @@ func precisionsDiffer(a, b *Options) bool {
 
 // comparePrecisions holds the results of the side with shorter operands against the
 // other's.
-func comparePrecisions(sides [2]*compared, limit float64) (*Comparison, error) {
+func comparePrecisions(sides [2]*compared, opts *TrialOptions) (*Comparison, error) {
 	if precisionRanks[sides[0].opts.Precision] > precisionRanks[sides[1].opts.Precision] {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
-	return sides[0].errorsOf(sides[1], limit)
+	return sides[0].errorsOf(sides[1], opts)
 }
 
 // runMachine runs one side on the machine alone, with fast kernels where the options
@@ -56,7 +56,7 @@ func runMachine(src Source, opts TrialOptions) (*compared, error) {
 
 // errorsOf measures how far the results of d are off from those of c. Where a limit is
 // given, the first that is further off differs.
-func (c *compared) errorsOf(d *compared, limit float64) (*Comparison, error) {
+func (c *compared) errorsOf(d *compared, opts *TrialOptions) (*Comparison, error) {
 	if len(c.results) != len(d.results) {
 		return nil, Diagnostics{{Code: "wrong-arguments", Message: fmt.Sprintf("the two programs have %d and %d results", len(c.results), len(d.results))}}
 	}
@@ -69,7 +69,8 @@ func (c *compared) errorsOf(d *compared, limit float64) (*Comparison, error) {
 		e := errorOf(got.Floats(), want.Floats())
 		e.Name = c.fn.ResultName(i)
 		out.Errors = append(out.Errors, e)
-		if limit > 0 && !(e.Relative <= limit) && out.Differs == nil {
+		limit := opts.within(0)
+		if (opts.Exact || limit > 0) && !(e.Relative <= limit) && out.Differs == nil {
 			out.Differs = &ValueDifference{Name: e.Name, Result: true, Difference: fmt.Sprintf("off by %.2g of the largest element, and the limit is %v", e.Relative, limit)}
 		}
 	}

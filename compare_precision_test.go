@@ -60,6 +60,11 @@ func TestComparePrecisions(t *testing.T) {
 	if err != nil || c.Differs == nil || c.Differs.Name != "y" {
 		t.Errorf("%+v, %v", c, err)
 	}
+	for p, differs := range map[Precision]bool{PrecisionBF16: true, PrecisionF32: false} {
+		if c, err := Compare(side(""), side(p), TrialOptions{Exact: true}); err != nil || (c.Differs != nil) != differs {
+			t.Errorf("to the bit at %s: %+v, %v", p, c, err)
+		}
+	}
 	double := Script("d.npu", "param w: f64[40, 6]\ngraph main(x: f64[5, 40]) -> (y: f64[5, 6]) { return x @ w }")
 	c, err = Compare(Side{double, Options{Precision: PrecisionF32}}, Side{double, Options{}}, TrialOptions{})
 	if err != nil || len(c.Errors) != 1 || !(c.Errors[0].Max > 0) || c.Errors[0].Relative > 1e-6 {

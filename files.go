@@ -108,6 +108,25 @@ func target(path string) (string, error) {
 	return path, nil
 }
 
+// checkWritable tries whether a file can be written, before there is anything to write:
+// in its folder, or where that is to be made in the one above. It leaves nothing behind.
+func checkWritable(path string) error {
+	to, err := target(path)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(to)
+	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".npu.*")
+	if err != nil {
+		return writeError(path, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
 // writeError names the file that was to be written rather than the temporary
 // one beside it.
 func writeError(path string, err error) error {

@@ -167,7 +167,7 @@ func (g *Graph) Scope(prefix string, body func()) {
 // for quantised ones. It is the script's @precision(dtype), goes before
 // Options.Precision, and one inside body before one outside.
 func (g *Graph) Precision(d DType, body func()) {
-	if !slices.Contains(passes.Precisions, d) {
+	if !slices.Contains(ir.Precisions, d) {
 		g.failf("wrong-arguments", "precision", "%s is no precision; these are f32, bf16, f16 and i8", d)
 		return
 	}

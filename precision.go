@@ -30,10 +30,23 @@ const (
 )
 
 // PrecisionsAll lists them.
-var PrecisionsAll = []Precision{PrecisionF32, PrecisionBF16, PrecisionF16, PrecisionInt8}
+var PrecisionsAll = precisionsOf(ir.Precisions)
 
 // precisionDTypes are the dtypes of operands.
-var precisionDTypes = map[Precision]DType{PrecisionF32: F32, PrecisionBF16: BF16, PrecisionF16: F16, PrecisionInt8: I8}
+var precisionDTypes = map[Precision]DType{}
+
+// precisionsOf are the names of dtypes of operands: their own, but for bytes.
+func precisionsOf(list []DType) (all []Precision) {
+	for _, d := range list {
+		p := Precision(d.String())
+		if d == I8 {
+			p = PrecisionInt8
+		}
+		precisionDTypes[p] = d
+		all = append(all, p)
+	}
+	return all
+}
 
 // A ProductStatus tells in which dtype one product is computed, and why.
 type ProductStatus = passes.Product

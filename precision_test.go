@@ -183,6 +183,21 @@ func samplesOf(t *testing.T, inputs ...*npu.Tensor) []npu.Sample {
 	return samples
 }
 
+// TestSampleNames: endings count in any case, and a folder may have both kinds.
+func TestSampleNames(t *testing.T) {
+	dir := t.TempDir()
+	if err := npu.WriteArrays(dir, map[string]*npu.Tensor{"x": npu.NewTensor(npu.F32, 2), "y": npu.NewTensor(npu.F32, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.NPY")); err != nil {
+		t.Fatal(err)
+	}
+	samples, err := npu.ReadSamples(dir)
+	if err != nil || len(samples) != 1 || samples[0]["x"] != filepath.Join(dir, "x.NPY") || samples[0]["y"] == "" {
+		t.Errorf("%v, %v", samples, err)
+	}
+}
+
 // TestCalibrate: a weight has the range of all that it multiplies with over all
 // samples, but for products that are to stay f32.
 func TestCalibrate(t *testing.T) {
@@ -243,6 +258,7 @@ func TestScalesText(t *testing.T) {
 		"w nan 1":        "nan to 1 is no range",
 		"w 0 1\nw 0 2":   "scales:2:1: error: w has a line already",
 		"\"w 0 1":        "the quoted name does not end",
+		"\"w\"-1 1":      "there is no blank behind the quoted name",
 		"w":              "a name and two numbers",
 	} {
 		_, err := npu.ParseScales("scales", text)

@@ -101,7 +101,9 @@ func scaleLine(line string) (string, Range, error) {
 		if err != nil {
 			return "", Range{}, fmt.Errorf("the quoted name does not end")
 		}
-		rest = line[len(quoted):]
+		if rest = line[len(quoted):]; rest != "" && !strings.ContainsAny(rest[:1], " \t") {
+			return "", Range{}, fmt.Errorf("there is no blank behind the quoted name")
+		}
 		name, _ = strconv.Unquote(quoted)
 	}
 	rest, _, _ = strings.Cut(rest, "#")

@@ -2,6 +2,7 @@ package npu
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang"
@@ -19,16 +20,26 @@ type TrialOptions struct {
 	// largest element: of f32, and in other float dtypes as many of their roundings.
 	// 0: not a bit, but for what rules with a tolerance of their own allow.
 	Tolerance float64
+	// Exact asks for equal bits: no tolerance counts, neither Tolerance nor that of a rule.
+	Exact bool
+}
+
+// within is how far results may be off where the rules that were applied allow so much.
+func (o *TrialOptions) within(rules ...float64) float64 {
+	if o.Exact {
+		return 0
+	}
+	return max(slices.Max(rules), o.Tolerance)
 }
 
 // A trial is one graph with weights and inputs at hand, to be compiled and run
 // in several ways.
 type trial struct {
-	c         *compilation
-	graph     *lang.Graph
-	base      *Program // the graph as the front end made it, with the weights
-	args      []*Tensor
-	tolerance float64
+	c      *compilation
+	graph  *lang.Graph
+	base   *Program // the graph as the front end made it, with the weights
+	args   []*Tensor
+	limits TrialOptions
 }
 
 // newTrial loads a program. Where there are no weights they are made up.
@@ -64,7 +75,7 @@ func (c *compilation) trial(opts TrialOptions) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{c: c, graph: g, base: base, tolerance: opts.Tolerance}
+	t := &trial{c: c, graph: g, base: base, limits: opts}
 	if t.args, err = t.arguments(opts); err != nil {
 		t.close()
 		return nil, err
@@ -144,5 +155,5 @@ func (t *trial) refuses(o *optimised) bool {
 
 // compare says which result differs from what is expected; nil: none.
 func (t *trial) compare(f *ir.Func, got, want []*Tensor, within float64) error {
-	return firstDifference(f, got, want, max(within, t.tolerance))
+	return firstDifference(f, got, want, t.limits.within(within))
 }

@@ -273,3 +273,28 @@ func TestExplainNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestTuneWritable: that a bank can't be written is told before the program is even
+// compiled, and the trial leaves nothing behind.
+func TestTuneWritable(t *testing.T) {
+	dir := t.TempDir()
+	good := filepath.Join(dir, "sub", "deeper", "bank")
+	bad := filepath.Join(dir, "file", "bank")
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]string{good: "nothing", bad: "can't take what is tuned"}
+	if _, err := os.Stat("/proc/self"); err == nil { // where nobody makes files
+		paths["/proc/bank"] = "can't take what is tuned"
+		paths["/proc/sub/bank"] = "can't take what is tuned"
+	}
+	for path, want := range paths {
+		_, err := TuneKernels(t.Context(), Script("s.npu", "graph main(x: f32[2]) -> f32[2] { return nothing(x) }"), TuneOptions{Options: Options{Bank: path}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

@@ -113,9 +113,17 @@ func openBank(path string) (*bankFile, error) {
 	case errors.As(err, &fault) && fault.Mine():
 		f.warnings = Diagnostics{unusedBank(f.path, fault.Text+"; it begins anew")}
 	case err != nil:
-		return nil, Diagnostics{{Code: "bad-file", Subject: f.path, Message: "the file can't take what is tuned: " + reasonOf(err), Cause: err, Helps: []string{"name another one: --bank FILE (Options.Bank)"}}}
+		return nil, f.refused(err)
+	}
+	if err := checkWritable(f.path); err != nil {
+		return nil, f.refused(err)
 	}
 	return f, nil
+}
+
+// refused says that the file is of no use, before anything is measured.
+func (f *bankFile) refused(err error) error {
+	return Diagnostics{{Code: "bad-file", Subject: f.path, Message: "the file can't take what is tuned: " + reasonOf(err), Cause: err, Helps: []string{"name another one: --bank FILE (Options.Bank)"}}}
 }
 
 // read reads the bank; a file that is not there is an empty one.

@@ -28,6 +28,10 @@ var (
 	})
 )
 
+// Precisions are the dtypes that products can be asked to be computed in: those of
+// @precision and --precision, and of what the compiler makes of them.
+var Precisions = []tensor.DType{tensor.F32, tensor.BF16, tensor.F16, tensor.I8}
+
 // quantized reports whether numbers of a dtype may stand for floats.
 func quantized(d tensor.DType) bool { return d == tensor.I8 || d == tensor.U8 }
 

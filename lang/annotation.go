@@ -7,6 +7,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -24,7 +25,21 @@ var annotRows = map[string]annotRow{
 	"device":    {usage: `@device(1)`},
 	"stage":     {usage: `@stage(2)`},
 	"fuse":      {usage: `@fuse(off) or @fuse("name")`, arg: annotFuse, followed: true},
-	"precision": {usage: `@precision(f32), @precision(bf16), @precision(f16) or @precision(i8)`, arg: annotWord("f32", "bf16", "f16", "i8"), followed: true},
+	"precision": {usage: precisionUsage, arg: annotWord(precisionWords...), followed: true},
+}
+
+// precisionWords are the dtypes that products can be asked to be computed in, and
+// precisionUsage the annotations that ask for them.
+var precisionWords, precisionUsage = precisionTexts(ir.Precisions)
+
+func precisionTexts(list []tensor.DType) (words []string, usage string) {
+	forms := make([]string, len(list))
+	for i, d := range list {
+		words = append(words, d.String())
+		forms[i] = "@precision(" + words[i] + ")"
+	}
+	last := len(forms) - 1
+	return words, strings.Join(forms[:last], ", ") + " or " + forms[last]
 }
 
 // annotString reads a quoted name; streams and fusions have no empty one.

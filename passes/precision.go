@@ -39,9 +39,6 @@ type Product struct {
 	Measured bool         // the next two of the graph's last results are its range
 }
 
-// Precisions are the dtypes that products can be computed in.
-var Precisions = []tensor.DType{tensor.F32, tensor.BF16, tensor.F16, tensor.I8}
-
 // lowerPrecision computes products in a shorter dtype, if that is asked for; sums are
 // of f32, or of i32 for bytes.
 //
@@ -89,7 +86,7 @@ func isPrecision(a ir.Annot) bool { return a.Name == precisionAnnot }
 
 const precisionAnnot = "precision"
 
-// PrecisionAnnot asks that a product be computed in a dtype, one of Precisions.
+// PrecisionAnnot asks that a product be computed in a dtype, one of ir.Precisions.
 func PrecisionAnnot(d tensor.DType) ir.Annot {
 	return ir.Annot{Name: precisionAnnot, Arg: d.String()}
 }
@@ -163,8 +160,8 @@ func (l *lowering) product(v *ir.Value) *Product {
 
 // precisionOf finds a precision by the name of its dtype.
 func precisionOf(name string) (tensor.DType, bool) {
-	i := slices.IndexFunc(Precisions, func(d tensor.DType) bool { return d.String() == name })
-	return Precisions[max(i, 0)], i >= 0
+	i := slices.IndexFunc(ir.Precisions, func(d tensor.DType) bool { return d.String() == name })
+	return ir.Precisions[max(i, 0)], i >= 0
 }
 
 // lower makes what stands for a product; nil: it stays, and p says why.

@@ -19,16 +19,19 @@ type trialFlags struct {
 	weightFlags `group:"Weights:"`
 	dimFlags
 	Input          []string `short:"i" help:"Value of an input, as in npu run; the others are random. May be repeated." sep:"none" placeholder:"NAME=VALUE"`
-	Tolerance      float64  `help:"Take results as equal that are off by less than T times the largest element; for f32, and for other float dtypes as many of their roundings. Default: equal bits, but for what a rule with a tolerance may change." placeholder:"T"`
+	Tolerance      *float64 `help:"Take results as equal that are off by less than T times the largest element; for f32, and for other float dtypes as many of their roundings. 0: equal bits. Default: equal bits, but for what a rule with a tolerance may change." placeholder:"T"`
 	optimiserFlags `group:"Optimiser:"`
 	planFlags      `group:"Plan:"`
 	pipelineFlags  `group:"Passes:"`
 }
 
 func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, error) {
-	o := npu.TrialOptions{Options: npu.Options{Root: root}, Tolerance: f.Tolerance}
-	if !(f.Tolerance >= 0 && f.Tolerance <= 1) {
-		return o, usage("--tolerance %v: write a number from 0 to 1", f.Tolerance)
+	o := npu.TrialOptions{Options: npu.Options{Root: root}}
+	if f.Tolerance != nil {
+		if !(*f.Tolerance >= 0 && *f.Tolerance <= 1) {
+			return o, usage("--tolerance %v: write a number from 0 to 1", *f.Tolerance)
+		}
+		o.Tolerance, o.Exact = *f.Tolerance, *f.Tolerance == 0
 	}
 	err := set(&o.Options, f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.planFlags.add, f.pipelineFlags.add)
 	if err == nil {
