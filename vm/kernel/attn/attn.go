@@ -1,6 +1,8 @@
 package attn
 
 import (
+	"math"
+
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/norm"
@@ -46,6 +48,7 @@ type Plan struct {
 	level  isa.Level
 	loops  *loops
 
+	tile    int // rows of the products' largest tiles
 	queries int // in a block
 	keys    int // in a block
 	blocks  int // of queries
@@ -53,9 +56,6 @@ type Plan struct {
 }
 
 const (
-	// scores is how many of a block there are at most: 192 KB, so that they stay in the
-	// second cache beside a panel of keys or values.
-	scores = 48 << 10
 	// mostQueries is a multiple of the rows of every level's tile.
 	mostQueries, tileRows = 96, 12
 	// mostKeys are not cut into blocks; more are, into blocks of someKeys.
@@ -67,14 +67,14 @@ const (
 // New makes a plan. scale is the factor of the scores; causal hides keys behind the
 // query's own position.
 func New(level isa.Level, s Shape, scale float32, causal bool) *Plan {
-	p := &Plan{Shape: s, scale: scale, causal: causal, level: level, loops: at(level), keys: max(s.T, 1)}
+	p := &Plan{
+		Shape: s, scale: float32(float64(scale) * math.Log2E), causal: causal,
+		level: level, loops: at(level), tile: gemm.Rows(level), keys: max(s.T, 1),
+	}
 	if s.T > mostKeys {
 		p.keys = someKeys
 	}
-	p.queries = min(max(scores/p.keys/tileRows*tileRows, tileRows), mostQueries)
-	if causal {
-		p.queries = min(p.queries, mostQueries/2) // what lies behind a block's last query is left out
-	}
+	p.queries = mostQueries
 	p.whole = gemm.PackedLen(level, s.D, s.T)+gemm.PackedLen(level, s.T, s.E) <= packed
 	if !p.whole {
 		p.queries *= 2 // blocks of keys are packed for each block of queries
@@ -110,7 +110,10 @@ type Scratch struct {
 	q, scores []float32
 	k, v      []float32
 	out, mask []float32
+	rest      []float32 // what tops have been raised by
 	rows      [5][]float32
+	tile      scoreTile
+	best      []float32
 	block     gemm.Block
 	head      int  // of k and v that is packed; its batch counts
 	skips     bool // whether hidden values may be left out

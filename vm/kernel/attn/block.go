@@ -15,6 +15,7 @@ type block struct {
 	first, rows int // the queries
 
 	ld      int // of scores
+	group   int // rows whose scores are there at a time
 	out     []float32
 	ldOut   int
 	q       []float32
@@ -38,18 +39,27 @@ func (b *block) run() {
 	b.scaled()
 	b.place()
 	b.ld = unlike((min(p.keys, p.T) + rowLanes - 1) / rowLanes * rowLanes)
-	grown(&x.scores, b.rows*b.ld)
+	b.group = max(groupScores/b.ld/p.tile, 1) * p.tile
+	grown(&x.scores, b.group*b.ld)
 	for from := 0; from < p.T; from += p.keys {
-		n := min(p.keys, p.T-from)
-		if x.skips {
-			n = min(n, b.first+b.rows-from)
+		if n := b.seen(b.rows, from, min(p.keys, p.T-from)); n > 0 {
+			b.keys(from, n)
 		}
-		if n <= 0 {
-			break
-		}
-		b.keys(from, n)
 	}
 	b.finish()
+}
+
+// groupScores is how many scores there are at a time: 16 KB, so that they stay in the
+// first cache beside the keys and values that pass by.
+const groupScores = 4 << 10
+
+// seen is how many of n keys from one on count for the first rows of the block, if what
+// is hidden by order may be left out.
+func (b *block) seen(rows, from, n int) int {
+	if b.x.skips {
+		return min(n, b.first+rows-from)
+	}
+	return n
 }
 
 // scaled copies the queries and scales them.
@@ -57,22 +67,20 @@ func (b *block) scaled() {
 	p, q := b.p, b.a.Q
 	b.ldQ = unlike(p.D)
 	b.q = grown(&b.x.q, p.queries*b.ldQ)
+	if p.D == 0 {
+		return
+	}
+	at := q.at(b.batch, b.head, b.first)
+	if q.Col == 1 {
+		p.loops.scaleRows(&b.q[0], b.ldQ, &q.Data[at], q.Row, b.rows, p.D, &p.scale, 0)
+		return
+	}
 	for r := range b.rows {
-		row, at := b.q[r*b.ldQ:][:p.D], q.at(b.batch, b.head, b.first+r)
-		if q.Col == 1 {
-			copy(row, q.Data[min(at, len(q.Data)):])
-			continue
-		}
-		for d := range row {
-			row[d] = q.Data[at+d*q.Col]
+		for d := range p.D {
+			b.q[r*b.ldQ+d] = q.Data[at+r*q.Row+d*q.Col]
 		}
 	}
-	if p.scale != 1 {
-		for r := range b.factors {
-			b.factors[r] = p.scale
-		}
-		p.loops.scaleRows(&b.q[0], b.ldQ, b.rows, p.D, p.D, 0, &b.factors[0])
-	}
+	p.loops.scaleRows(&b.q[0], b.ldQ, &b.q[0], b.ldQ, b.rows, p.D, &p.scale, 0)
 }
 
 // place is where the results are added up: in place, if they have rows there.
@@ -89,91 +97,125 @@ func (b *block) place() {
 // keys goes on with n keys from one on.
 func (b *block) keys(from, n int) {
 	p, x := b.p, b.x
-	at := from
+	depth, at := p.T, from
 	if !p.whole {
 		x.pack(p, b.a, b.batch, b.head/(p.Heads/p.Groups), from, n)
-		at = 0
+		depth, at = n, 0
 	}
+	k := gemm.PackedPanels(p.level, x.k, p.D).From(at/gemm.Width(p.level), 0)
+	v := gemm.PackedPanels(p.level, x.v, depth).From(0, at)
+	shared := b.shared(from, n)
+	for row := 0; row < b.rows; row += b.group {
+		rows := min(b.group, b.rows-row)
+		g := group{b, row, rows, from, b.seen(row+rows, from, n)}
+		if g.n > 0 {
+			g.run(k, v, shared)
+		}
+	}
+}
+
+// A group is some rows of a block, whose scores of n keys from one on are under way.
+type group struct {
+	*block
+	row, rows, from, n int
+}
+
+// run adds the values to the results, each as often as its score says.
+func (g *group) run(k, v gemm.Panels, shared []float32) {
+	p, x := g.p, g.x
+	before := g.factors[g.row:][:g.rows]
+	copy(before, g.top[g.row:])
+	if shared == nil && g.masked() {
+		g.scores(k, nil, g.part[g.row:])
+		g.raise()
+	} else {
+		g.scores(k, shared, g.top[g.row:])
+	}
+	g.exponentials(before)
 	x.block = gemm.Block{
-		M: b.rows, N: n, K: p.D, C: x.scores, Ldc: b.ld,
-		A: gemm.Matrix{Data: b.q, Row: b.ldQ, Col: 1},
-		B: gemm.PackedPanels(p.level, x.k, p.D).From(at/gemm.Width(p.level), 0),
-	}
-	x.products.Run(p.level, &x.block)
-	b.exponentials(from, n)
-	depth := p.T
-	if !p.whole {
-		depth = n
-	}
-	x.block = gemm.Block{
-		M: b.rows, N: p.E, K: n, C: b.out, Ldc: b.ldOut, Add: from > 0,
-		A: gemm.Matrix{Data: x.scores, Row: b.ld, Col: 1},
-		B: gemm.PackedPanels(p.level, x.v, depth).From(0, at),
+		M: g.rows, N: p.E, K: g.n, C: g.out[g.row*g.ldOut:], Ldc: g.ldOut, Add: g.from > 0,
+		A: gemm.Matrix{Data: x.scores, Row: g.ld, Col: 1}, B: v,
 	}
 	x.products.Run(p.level, &x.block)
 }
 
 // exponentials replaces scores by their exponentials, and scales what has been added up
 // before for a larger top. A row of -Inf has none: its exponentials are 0.
-func (b *block) exponentials(from, n int) {
-	p, x := b.p, b.x
-	seen, step := n, 0
-	if p.causal {
-		seen, step = b.first+1-from, 1
-	}
-	before := b.factors
-	copy(before, b.top)
-	b.raise(from, n, seen, step)
-	for r, t := range b.top {
+func (g *group) exponentials(before []float32) {
+	p, x := g.p, g.x
+	top, used, part, sum := g.top[g.row:][:g.rows], g.used[g.row:][:g.rows], g.part[g.row:][:g.rows], g.sum[g.row:][:g.rows]
+	for r, t := range top {
 		if t == lowest {
 			t = 0
 		}
-		b.used[r] = t
+		used[r] = t
 	}
-	p.loops.exps(&x.scores[0], b.ld, b.rows, n, seen, step, &b.used[0], &b.part[0])
-	if from == 0 {
-		copy(b.sum, b.part)
+	seen, step := g.order()
+	p.loops.exps(&x.scores[0], g.ld, g.rows, g.n, seen, step, &used[0], &part[0])
+	if g.from == 0 {
+		copy(sum, part)
 		return
 	}
-	b.lower(before)
-	for r, s := range b.part {
-		b.sum[r] = b.sum[r]*before[r] + s
+	g.lower(before)
+	for r, s := range part {
+		sum[r] = sum[r]*before[r] + s
 	}
+}
+
+// order says how many of the keys the first row may attend to, and how many more each
+// row that follows.
+func (g *group) order() (seen, step int) {
+	if g.p.causal {
+		return g.first + g.row + 1 - g.from, 1
+	}
+	return g.n, 0
 }
 
 // maskRows is how many rows of a mask are turned to floats at a time.
 const maskRows = 8
 
+// masked reports whether some rows have scores hidden or changed.
+func (b *block) masked() bool { return b.p.causal || b.a.Mask.Add != nil || b.a.Mask.Allow != nil }
+
+// shared is the mask of n keys from one on, if all rows have the same and it is only
+// added; else nil.
+func (b *block) shared(from, n int) []float32 {
+	m := &b.a.Mask
+	if m.Add == nil || m.Row != 0 || b.p.causal {
+		return nil
+	}
+	mask, _ := b.mask(0, 1, from, n)
+	return mask
+}
+
 // raise applies the mask and raises the tops.
-func (b *block) raise(from, n, seen, step int) {
-	l, m, scores := b.p.loops, &b.a.Mask, b.x.scores
+func (g *group) raise() {
+	l, m, scores := g.p.loops, &g.a.Mask, g.x.scores
+	seen, step := g.order()
 	if m.Add == nil && m.Allow == nil {
-		l.tops(&scores[0], b.ld, b.rows, n, seen, step, &b.top[0])
+		l.tops(&scores[0], g.ld, g.rows, g.n, seen, step, &g.top[g.row])
 		return
 	}
-	tops, rows := l.topsAdd, b.rows
+	tops, rows := l.topsAdd, g.rows
 	if m.Allow != nil {
 		tops = l.topsPick
 	}
-	if m.Row != 0 && !m.plain() {
+	if m.Row != 0 {
 		rows = maskRows
 	}
-	for r := 0; r < b.rows; r += rows {
-		here := min(rows, b.rows-r)
-		mask, maskStep := b.mask(r, here, from, n)
-		tops(&scores[r*b.ld], b.ld, here, n, seen+r*step, step, &mask[0], &b.top[r], maskStep)
+	for r := 0; r < g.rows; r += rows {
+		here := min(rows, g.rows-r)
+		mask, maskStep := g.mask(g.row+r, here, g.from, g.n)
+		tops(&scores[r*g.ld], g.ld, here, g.n, seen+r*step, step, &mask[0], &g.top[g.row+r], maskStep)
 	}
 }
 
-// plain reports whether rows of a mask are floats in one piece.
-func (m *Mask) plain() bool { return m.Add != nil && m.Col == 1 }
-
-// lower scales the results so far, each row by exp(before - top), which replaces
+// lower scales the results so far, each row by 2**(before - top), which replaces
 // before.
-func (b *block) lower(before []float32) {
+func (g *group) lower(before []float32) {
 	changed := false
 	for r, t := range before {
-		changed = changed || t != b.top[r]
+		changed = changed || t != g.top[g.row+r]
 	}
 	if !changed {
 		for r := range before {
@@ -182,23 +224,20 @@ func (b *block) lower(before []float32) {
 		return
 	}
 	// One column of rows: the sums are not asked for.
-	rest := grown(&b.x.mask, len(before)*rowLanes)
+	rest := grown(&g.x.rest, len(before)*rowLanes)
 	for r, t := range before {
 		rest[r*rowLanes] = t
 	}
-	sums := before
-	b.p.loops.exps(&rest[0], rowLanes, b.rows, 1, 1, 0, &b.used[0], &sums[0])
-	b.p.loops.scaleRows(&b.out[0], b.ldOut, b.rows, b.p.E, b.p.E, 0, &before[0])
+	l, out := g.p.loops, &g.out[g.row*g.ldOut]
+	l.exps(&rest[0], rowLanes, g.rows, 1, 1, 0, &g.used[g.row], &before[0])
+	l.scaleRows(out, g.ldOut, out, g.ldOut, g.rows, g.p.E, &before[0], 1)
 }
 
-// mask is the mask of some rows and n keys from one on, as floats in one piece, and
-// the distance of its rows.
+// mask is the mask of some rows and n keys from one on, as floats in units of scores,
+// up to a multiple of rowLanes, and the distance of its rows.
 func (b *block) mask(row, rows, from, n int) ([]float32, int) {
 	m := &b.a.Mask
 	at := m.at(b.batch, b.head, b.first+row) + from*m.Col
-	if m.plain() {
-		return m.Add[at:], m.Row
-	}
 	step := (n + rowLanes - 1) / rowLanes * rowLanes
 	if m.Row == 0 {
 		to := grown(&b.x.mask, step)
@@ -214,14 +253,17 @@ func (b *block) mask(row, rows, from, n int) ([]float32, int) {
 
 // maskRow writes n elements of the mask as floats.
 func (b *block) maskRow(to []float32, at, n int) {
-	m := &b.a.Mask
+	l, m := b.p.loops, &b.a.Mask
 	switch {
+	case m.Add != nil && m.Col == 1:
+		l.twofold(&to[0], &m.Add[at], n)
 	case m.Add != nil:
 		for j := range n {
 			to[j] = m.Add[at+j*m.Col]
 		}
+		l.twofold(&to[0], &to[0], n)
 	case m.Col == 1:
-		b.p.loops.spread(&to[0], &m.Allow[at], n)
+		l.spread(&to[0], &m.Allow[at], n)
 	default:
 		for j := range n {
 			to[j] = 0
@@ -257,7 +299,7 @@ func (b *block) divide() {
 	for r, s := range b.sum {
 		b.factors[r] = 1 / s
 	}
-	b.p.loops.scaleRows(&b.out[0], b.ldOut, b.rows, b.p.E, b.p.E, 0, &b.factors[0])
+	b.p.loops.scaleRows(&b.out[0], b.ldOut, &b.out[0], b.ldOut, b.rows, b.p.E, &b.factors[0], 1)
 	for r, s := range b.sum {
 		if !(s > 0) && !b.attends(r) {
 			clear(b.out[r*b.ldOut:][:b.p.E])

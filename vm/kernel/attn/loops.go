@@ -10,11 +10,17 @@ type loops struct {
 	// a mask to the elements before, topsPick makes those -Inf where a mask is.
 	tops              func(x *float32, ld, rows, cols, seen, step int, top *float32)
 	topsAdd, topsPick func(x *float32, ld, rows, cols, seen, step int, mask, top *float32, maskStep int)
-	// exps replaces elements by exp(x - top), those that don't count by 0, and gives
+	// exps replaces elements by 2**(x - top), those that don't count by 0, and gives
 	// their sums.
 	exps func(x *float32, ld, rows, cols, seen, step int, top, sums *float32)
-	// scaleRows multiplies the elements of each row by a factor.
-	scaleRows func(x *float32, ld, rows, cols, seen, step int, by *float32)
+	// scaleRows writes the elements of each row times a factor, which may be where they
+	// are; step is 1, or 0 if all rows have the same factor.
+	scaleRows func(dst *float32, ldDst int, src *float32, ld, rows, cols int, by *float32, step int)
+	// scores are the kernels of tiles of so many rows; nil: package gemm multiplies.
+	scores [mostTile + 1]func(*scoreTile)
+	// twofold writes floats in units in which 2**x is what exp(x) was: times log2(e).
+	// What is finite stays finite.
+	twofold func(dst, src *float32, n int)
 	// spread writes 0 for bytes that are not 0, else -Inf.
 	spread func(dst *float32, src *byte, n int)
 	// panels copies rows, ld floats apart, into count whole panels of columns, which are
@@ -30,6 +36,6 @@ func at(l isa.Level) *loops {
 	return &portable
 }
 
-// rowLanes is how many floats of a row are under way: their sums are folded, the upper
-// half onto the lower.
-const rowLanes = 32
+// rowLanes is how many floats of a row are under way, sumLanes how many sums: each is of
+// two floats of those, and they are folded, the upper half onto the lower.
+const rowLanes, sumLanes = 32, 16

@@ -3,8 +3,6 @@ package attn
 import (
 	"math"
 	"unsafe"
-
-	"github.com/npulang/npu/vm/kernel/norm"
 )
 
 var lowest = float32(math.Inf(-1))
@@ -30,16 +28,23 @@ var portable = loops{
 		for r := range rows {
 			row := floats(x, r*ld, cols)
 			n := max(min(cols, seen+r*step), 0)
-			to[r] = norm.ExpNear(row[:n], tops[r])
+			to[r] = twos(row[:n], tops[r])
 			clear(row[n:])
 		}
 	},
-	scaleRows: func(x *float32, ld, rows, cols, seen, step int, by *float32) {
-		for r, f := range unsafe.Slice(by, rows) {
-			row := floats(x, r*ld, min(cols, seen+r*step))
-			for i := range row {
-				row[i] *= f
+	scaleRows: func(dst *float32, ldDst int, src *float32, ld, rows, cols int, by *float32, step int) {
+		for r := range rows {
+			f := floats(by, r*step, 1)[0]
+			to := floats(dst, r*ldDst, cols)
+			for i, v := range floats(src, r*ld, cols) {
+				to[i] = v * f
 			}
+		}
+	},
+	twofold: func(dst, src *float32, n int) {
+		to := unsafe.Slice(dst, n)
+		for i, v := range unsafe.Slice(src, n) {
+			to[i] = twofold(v)
 		}
 	},
 	spread: func(dst *float32, src *byte, n int) {

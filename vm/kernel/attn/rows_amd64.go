@@ -17,15 +17,20 @@ func topsAddAVX2(x *float32, ld int, rows int, cols int, seen int, step int, mas
 //go:noescape
 func topsPickAVX2(x *float32, ld int, rows int, cols int, seen int, step int, mask *float32, top *float32, maskStep int)
 
-// expsAVX2 replaces the elements of rows by exp(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
+// expsAVX2 replaces the elements of rows by 2**(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
 //
 //go:noescape
 func expsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, top *float32, sums *float32)
 
-// scaleRowsAVX2 multiplies each row by its factor.
+// scaleRowsAVX2 writes each row times its factor.
 //
 //go:noescape
-func scaleRowsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, by *float32)
+func scaleRowsAVX2(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
+
+// twofoldAVX2 writes floats times log2(e), finite if they are.
+//
+//go:noescape
+func twofoldAVX2(dst *float32, src *float32, n int)
 
 // spreadAVX2 writes 0 for bytes that are not 0, else -Inf; dst is filled up to a multiple of 8.
 //
@@ -52,15 +57,20 @@ func topsAddAVX512(x *float32, ld int, rows int, cols int, seen int, step int, m
 //go:noescape
 func topsPickAVX512(x *float32, ld int, rows int, cols int, seen int, step int, mask *float32, top *float32, maskStep int)
 
-// expsAVX512 replaces the elements of rows by exp(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
+// expsAVX512 replaces the elements of rows by 2**(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
 //
 //go:noescape
 func expsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, top *float32, sums *float32)
 
-// scaleRowsAVX512 multiplies each row by its factor.
+// scaleRowsAVX512 writes each row times its factor.
 //
 //go:noescape
-func scaleRowsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, by *float32)
+func scaleRowsAVX512(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
+
+// twofoldAVX512 writes floats times log2(e), finite if they are.
+//
+//go:noescape
+func twofoldAVX512(dst *float32, src *float32, n int)
 
 // spreadAVX512 writes 0 for bytes that are not 0, else -Inf; dst is filled up to a multiple of 8.
 //

@@ -409,8 +409,9 @@ end:
 TEXT ·expsAVX2(SB), $0-64
 	MOVQ         top+48(FP), AX
 	MOVQ         sums+56(FP), CX
-	VBROADCASTSS magic<>+0(SB), Y0
-	VBROADCASTSS cut<>+0(SB), Y1
+	VBROADCASTSS twoLow<>+0(SB), Y0
+	VBROADCASTSS twoMagic<>+0(SB), Y1
+	VMOVUPS      eighths<>+0(SB), Y2
 	MOVQ         x+0(FP), DX
 	MOVQ         ld+8(FP), BX
 	MOVQ         rows+16(FP), SI
@@ -423,11 +424,9 @@ next:
 	MOVQ         cols+24(FP), DI
 	CMPQ         R8, DI
 	CMOVQLT      R8, DI
-	VBROADCASTSS (AX), Y2
-	VXORPS       Y3, Y3, Y3
+	VBROADCASTSS (AX), Y3
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
-	VXORPS       Y6, Y6, Y6
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -436,82 +435,70 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS     (DX)(R9*1), Y7
-	VMOVUPS     32(DX)(R9*1), Y8
-	VSUBPS      Y2, Y7, Y9
-	VSUBPS      Y2, Y8, Y10
-	VMOVAPS     Y0, Y11
-	VMOVAPS     Y0, Y12
-	VFMADD231PS log2es<>+0(SB), Y9, Y11
-	VFMADD231PS log2es<>+0(SB), Y10, Y12
-	VSUBPS      Y0, Y11, Y13
-	VSUBPS      Y0, Y12, Y14
-	VFMSUB231PS log2es<>+0(SB), Y9, Y13
-	VFMSUB231PS log2es<>+0(SB), Y10, Y14
-	VMOVUPS     series0s<>+0(SB), Y7
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y13, Y7
-	VFMADD213PS series1s<>+0(SB), Y14, Y8
-	VFMADD213PS series2s<>+0(SB), Y13, Y7
-	VFMADD213PS series2s<>+0(SB), Y14, Y8
-	VFMADD213PS series3s<>+0(SB), Y13, Y7
-	VFMADD213PS series3s<>+0(SB), Y14, Y8
-	VFMADD213PS series4s<>+0(SB), Y13, Y7
-	VFMADD213PS series4s<>+0(SB), Y14, Y8
-	VFMADD213PS series5s<>+0(SB), Y13, Y7
-	VFMADD213PS series5s<>+0(SB), Y14, Y8
-	VFMADD213PS series6s<>+0(SB), Y13, Y7
-	VFMADD213PS series6s<>+0(SB), Y14, Y8
-	VPSLLD      $0x17, Y11, Y11
-	VPSLLD      $0x17, Y12, Y12
-	VMULPS      Y11, Y7, Y7
-	VMULPS      Y12, Y8, Y8
-	VCMPPS      $0x15, Y1, Y9, Y9
-	VANDPS      Y9, Y7, Y7
-	VCMPPS      $0x15, Y1, Y10, Y9
-	VANDPS      Y9, Y8, Y8
-	VMOVUPS     Y7, (DX)(R9*1)
-	VADDPS      Y7, Y3, Y3
-	VMOVUPS     Y8, 32(DX)(R9*1)
-	VADDPS      Y8, Y4, Y4
+	VMOVUPS     (DX)(R9*1), Y6
 	VMOVUPS     64(DX)(R9*1), Y7
-	VMOVUPS     96(DX)(R9*1), Y8
-	VSUBPS      Y2, Y7, Y9
-	VSUBPS      Y2, Y8, Y10
-	VMOVAPS     Y0, Y11
-	VMOVAPS     Y0, Y12
-	VFMADD231PS log2es<>+0(SB), Y9, Y11
-	VFMADD231PS log2es<>+0(SB), Y10, Y12
-	VSUBPS      Y0, Y11, Y13
-	VSUBPS      Y0, Y12, Y14
-	VFMSUB231PS log2es<>+0(SB), Y9, Y13
-	VFMSUB231PS log2es<>+0(SB), Y10, Y14
-	VMOVUPS     series0s<>+0(SB), Y7
-	VMOVUPS     series0s<>+0(SB), Y8
-	VFMADD213PS series1s<>+0(SB), Y13, Y7
-	VFMADD213PS series1s<>+0(SB), Y14, Y8
-	VFMADD213PS series2s<>+0(SB), Y13, Y7
-	VFMADD213PS series2s<>+0(SB), Y14, Y8
-	VFMADD213PS series3s<>+0(SB), Y13, Y7
-	VFMADD213PS series3s<>+0(SB), Y14, Y8
-	VFMADD213PS series4s<>+0(SB), Y13, Y7
-	VFMADD213PS series4s<>+0(SB), Y14, Y8
-	VFMADD213PS series5s<>+0(SB), Y13, Y7
-	VFMADD213PS series5s<>+0(SB), Y14, Y8
-	VFMADD213PS series6s<>+0(SB), Y13, Y7
-	VFMADD213PS series6s<>+0(SB), Y14, Y8
-	VPSLLD      $0x17, Y11, Y11
-	VPSLLD      $0x17, Y12, Y12
-	VMULPS      Y11, Y7, Y7
-	VMULPS      Y12, Y8, Y8
-	VCMPPS      $0x15, Y1, Y9, Y9
-	VANDPS      Y9, Y7, Y7
-	VCMPPS      $0x15, Y1, Y10, Y9
-	VANDPS      Y9, Y8, Y8
+	VSUBPS      Y3, Y6, Y6
+	VSUBPS      Y3, Y7, Y7
+	VMAXPS      Y6, Y0, Y6
+	VMAXPS      Y7, Y0, Y7
+	VADDPS      Y1, Y6, Y8
+	VADDPS      Y1, Y7, Y9
+	VPERMPS     Y2, Y8, Y10
+	VPERMPS     Y2, Y9, Y11
+	VSUBPS      Y1, Y8, Y12
+	VSUBPS      Y1, Y9, Y13
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y9, Y9
+	VSUBPS      Y12, Y6, Y6
+	VSUBPS      Y13, Y7, Y7
+	VPADDD      Y8, Y10, Y10
+	VPADDD      Y9, Y11, Y11
+	VMOVUPS     two0s<>+0(SB), Y12
+	VMOVUPS     two0s<>+0(SB), Y13
+	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y7, Y13
+	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two2s<>+0(SB), Y7, Y13
+	VMULPS      Y6, Y10, Y6
+	VMULPS      Y7, Y11, Y7
+	VFMADD213PS Y10, Y12, Y6
+	VFMADD213PS Y11, Y13, Y7
+	VMOVUPS     Y6, (DX)(R9*1)
 	VMOVUPS     Y7, 64(DX)(R9*1)
-	VADDPS      Y7, Y5, Y5
-	VMOVUPS     Y8, 96(DX)(R9*1)
-	VADDPS      Y8, Y6, Y6
+	VADDPS      Y7, Y6, Y6
+	VADDPS      Y6, Y4, Y4
+	VMOVUPS     32(DX)(R9*1), Y6
+	VMOVUPS     96(DX)(R9*1), Y7
+	VSUBPS      Y3, Y6, Y6
+	VSUBPS      Y3, Y7, Y7
+	VMAXPS      Y6, Y0, Y6
+	VMAXPS      Y7, Y0, Y7
+	VADDPS      Y1, Y6, Y8
+	VADDPS      Y1, Y7, Y9
+	VPERMPS     Y2, Y8, Y10
+	VPERMPS     Y2, Y9, Y11
+	VSUBPS      Y1, Y8, Y12
+	VSUBPS      Y1, Y9, Y13
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y9, Y9
+	VSUBPS      Y12, Y6, Y6
+	VSUBPS      Y13, Y7, Y7
+	VPADDD      Y8, Y10, Y10
+	VPADDD      Y9, Y11, Y11
+	VMOVUPS     two0s<>+0(SB), Y12
+	VMOVUPS     two0s<>+0(SB), Y13
+	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y7, Y13
+	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two2s<>+0(SB), Y7, Y13
+	VMULPS      Y6, Y10, Y6
+	VMULPS      Y7, Y11, Y7
+	VFMADD213PS Y10, Y12, Y6
+	VFMADD213PS Y11, Y13, Y7
+	VMOVUPS     Y6, 32(DX)(R9*1)
+	VMOVUPS     Y7, 96(DX)(R9*1)
+	VADDPS      Y7, Y6, Y6
+	VADDPS      Y6, Y5, Y5
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -521,119 +508,101 @@ rowRest:
 	JEQ         rowDone
 	LEAQ        tail<>+0(SB), R10
 	NEGQ        DI
-	VMOVUPS     128(R10)(DI*4), Y7
-	VMOVUPS     160(R10)(DI*4), Y8
-	VMOVUPS     192(R10)(DI*4), Y9
-	VMOVUPS     224(R10)(DI*4), Y10
-	VMOVUPS     (DX)(R9*1), Y11
-	VSUBPS      Y2, Y11, Y12
-	VMOVAPS     Y0, Y13
-	VFMADD231PS log2es<>+0(SB), Y12, Y13
-	VSUBPS      Y0, Y13, Y14
-	VFMSUB231PS log2es<>+0(SB), Y12, Y14
-	VMOVUPS     series0s<>+0(SB), Y11
-	VFMADD213PS series1s<>+0(SB), Y14, Y11
-	VFMADD213PS series2s<>+0(SB), Y14, Y11
-	VFMADD213PS series3s<>+0(SB), Y14, Y11
-	VFMADD213PS series4s<>+0(SB), Y14, Y11
-	VFMADD213PS series5s<>+0(SB), Y14, Y11
-	VFMADD213PS series6s<>+0(SB), Y14, Y11
-	VPSLLD      $0x17, Y13, Y13
-	VMULPS      Y13, Y11, Y11
-	VCMPPS      $0x15, Y1, Y12, Y12
-	VANDPS      Y12, Y11, Y11
-	VANDPS      Y7, Y11, Y11
-	VMOVUPS     Y11, (DX)(R9*1)
-	VADDPS      Y11, Y3, Y3
-	VMOVUPS     32(DX)(R9*1), Y7
-	VSUBPS      Y2, Y7, Y11
-	VMOVAPS     Y0, Y12
-	VFMADD231PS log2es<>+0(SB), Y11, Y12
-	VSUBPS      Y0, Y12, Y13
-	VFMSUB231PS log2es<>+0(SB), Y11, Y13
-	VMOVUPS     series0s<>+0(SB), Y7
-	VFMADD213PS series1s<>+0(SB), Y13, Y7
-	VFMADD213PS series2s<>+0(SB), Y13, Y7
-	VFMADD213PS series3s<>+0(SB), Y13, Y7
-	VFMADD213PS series4s<>+0(SB), Y13, Y7
-	VFMADD213PS series5s<>+0(SB), Y13, Y7
-	VFMADD213PS series6s<>+0(SB), Y13, Y7
-	VPSLLD      $0x17, Y12, Y12
-	VMULPS      Y12, Y7, Y7
-	VCMPPS      $0x15, Y1, Y11, Y11
-	VANDPS      Y11, Y7, Y7
-	VANDPS      Y8, Y7, Y7
-	VMOVUPS     Y7, 32(DX)(R9*1)
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     (DX)(R9*1), Y6
 	VMOVUPS     64(DX)(R9*1), Y7
-	VSUBPS      Y2, Y7, Y8
-	VMOVAPS     Y0, Y11
-	VFMADD231PS log2es<>+0(SB), Y8, Y11
-	VSUBPS      Y0, Y11, Y12
-	VFMSUB231PS log2es<>+0(SB), Y8, Y12
-	VMOVUPS     series0s<>+0(SB), Y7
-	VFMADD213PS series1s<>+0(SB), Y12, Y7
-	VFMADD213PS series2s<>+0(SB), Y12, Y7
-	VFMADD213PS series3s<>+0(SB), Y12, Y7
-	VFMADD213PS series4s<>+0(SB), Y12, Y7
-	VFMADD213PS series5s<>+0(SB), Y12, Y7
-	VFMADD213PS series6s<>+0(SB), Y12, Y7
-	VPSLLD      $0x17, Y11, Y11
-	VMULPS      Y11, Y7, Y7
-	VCMPPS      $0x15, Y1, Y8, Y8
-	VANDPS      Y8, Y7, Y7
-	VANDPS      Y9, Y7, Y7
+	VSUBPS      Y3, Y6, Y6
+	VSUBPS      Y3, Y7, Y7
+	VMAXPS      Y6, Y0, Y6
+	VMAXPS      Y7, Y0, Y7
+	VADDPS      Y1, Y6, Y8
+	VADDPS      Y1, Y7, Y9
+	VPERMPS     Y2, Y8, Y10
+	VPERMPS     Y2, Y9, Y11
+	VSUBPS      Y1, Y8, Y12
+	VSUBPS      Y1, Y9, Y13
+	VPSLLD      $0x14, Y8, Y8
+	VPSLLD      $0x14, Y9, Y9
+	VSUBPS      Y12, Y6, Y6
+	VSUBPS      Y13, Y7, Y7
+	VPADDD      Y8, Y10, Y10
+	VPADDD      Y9, Y11, Y11
+	VMOVUPS     two0s<>+0(SB), Y12
+	VMOVUPS     two0s<>+0(SB), Y13
+	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y7, Y13
+	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two2s<>+0(SB), Y7, Y13
+	VMULPS      Y6, Y10, Y6
+	VMULPS      Y7, Y11, Y7
+	VFMADD213PS Y10, Y12, Y6
+	VFMADD213PS Y11, Y13, Y7
+	VANDPS      128(R10)(DI*4), Y6, Y6
+	VMOVUPS     Y6, (DX)(R9*1)
+	VANDPS      192(R10)(DI*4), Y7, Y7
 	VMOVUPS     Y7, 64(DX)(R9*1)
-	VADDPS      Y7, Y5, Y5
+	VADDPS      Y7, Y6, Y6
+	VADDPS      Y6, Y4, Y4
+	VMOVUPS     32(DX)(R9*1), Y6
 	VMOVUPS     96(DX)(R9*1), Y7
-	VSUBPS      Y2, Y7, Y2
-	VMOVAPS     Y0, Y8
-	VFMADD231PS log2es<>+0(SB), Y2, Y8
-	VSUBPS      Y0, Y8, Y9
-	VFMSUB231PS log2es<>+0(SB), Y2, Y9
-	VMOVUPS     series0s<>+0(SB), Y7
-	VFMADD213PS series1s<>+0(SB), Y9, Y7
-	VFMADD213PS series2s<>+0(SB), Y9, Y7
-	VFMADD213PS series3s<>+0(SB), Y9, Y7
-	VFMADD213PS series4s<>+0(SB), Y9, Y7
-	VFMADD213PS series5s<>+0(SB), Y9, Y7
-	VFMADD213PS series6s<>+0(SB), Y9, Y7
-	VPSLLD      $0x17, Y8, Y8
-	VMULPS      Y8, Y7, Y7
-	VCMPPS      $0x15, Y1, Y2, Y2
-	VANDPS      Y2, Y7, Y7
-	VANDPS      Y10, Y7, Y7
+	VSUBPS      Y3, Y6, Y6
+	VSUBPS      Y3, Y7, Y7
+	VMAXPS      Y6, Y0, Y6
+	VMAXPS      Y7, Y0, Y7
+	VADDPS      Y1, Y6, Y3
+	VADDPS      Y1, Y7, Y8
+	VPERMPS     Y2, Y3, Y9
+	VPERMPS     Y2, Y8, Y10
+	VSUBPS      Y1, Y3, Y11
+	VSUBPS      Y1, Y8, Y12
+	VPSLLD      $0x14, Y3, Y3
+	VPSLLD      $0x14, Y8, Y8
+	VSUBPS      Y11, Y6, Y6
+	VSUBPS      Y12, Y7, Y7
+	VPADDD      Y3, Y9, Y9
+	VPADDD      Y8, Y10, Y10
+	VMOVUPS     two0s<>+0(SB), Y11
+	VMOVUPS     two0s<>+0(SB), Y12
+	VFMADD213PS two1s<>+0(SB), Y6, Y11
+	VFMADD213PS two1s<>+0(SB), Y7, Y12
+	VFMADD213PS two2s<>+0(SB), Y6, Y11
+	VFMADD213PS two2s<>+0(SB), Y7, Y12
+	VMULPS      Y6, Y9, Y6
+	VMULPS      Y7, Y10, Y7
+	VFMADD213PS Y9, Y11, Y6
+	VFMADD213PS Y10, Y12, Y7
+	VANDPS      160(R10)(DI*4), Y6, Y6
+	VMOVUPS     Y6, 32(DX)(R9*1)
+	VANDPS      224(R10)(DI*4), Y7, Y7
 	VMOVUPS     Y7, 96(DX)(R9*1)
 	VADDPS      Y7, Y6, Y6
+	VADDPS      Y6, Y5, Y5
 	ADDQ        $0x00000080, R9
 
 rowDone:
 hidden:
 	MOVQ   cols+24(FP), DI
 	SHLQ   $0x02, DI
-	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 
 clear:
 	CMPQ    R9, DI
 	JGE     cleared
-	VMOVUPS Y2, (DX)(R9*1)
-	VMOVUPS Y2, 32(DX)(R9*1)
-	VMOVUPS Y2, 64(DX)(R9*1)
-	VMOVUPS Y2, 96(DX)(R9*1)
+	VMOVUPS Y3, (DX)(R9*1)
+	VMOVUPS Y3, 32(DX)(R9*1)
+	VMOVUPS Y3, 64(DX)(R9*1)
+	VMOVUPS Y3, 96(DX)(R9*1)
 	ADDQ    $0x00000080, R9
 	JMP     clear
 
 cleared:
-	VADDPS       Y5, Y3, Y3
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X2
-	VADDPS       X2, X3, X3
-	VPERMILPD    $0x01, X3, X2
-	VADDPS       X2, X3, X3
-	VMOVSHDUP    X3, X2
-	VADDPS       X2, X3, X3
-	VMOVSS       X3, (CX)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPD    $0x01, X4, X3
+	VADDPS       X3, X4, X4
+	VMOVSHDUP    X4, X3
+	VADDPS       X3, X4, X4
+	VMOVSS       X4, (CX)
 	ADDQ         $0x04, AX
 	ADDQ         $0x04, CX
 	ADDQ         step+40(FP), R8
@@ -644,222 +613,189 @@ end:
 	VZEROUPPER
 	RET
 
-DATA magic<>+0(SB)/4, $0x4b40007f
-GLOBL magic<>(SB), RODATA|NOPTR, $4
+DATA twoLow<>+0(SB)/4, $0xc2fe0000
+GLOBL twoLow<>(SB), RODATA|NOPTR, $4
 
-DATA cut<>+0(SB)/4, $0xc2aeac4f
-GLOBL cut<>(SB), RODATA|NOPTR, $4
+DATA twoMagic<>+0(SB)/4, $0x49c00000
+GLOBL twoMagic<>(SB), RODATA|NOPTR, $4
 
-DATA log2es<>+0(SB)/4, $0x3fb8aa3b
-DATA log2es<>+4(SB)/4, $0x3fb8aa3b
-DATA log2es<>+8(SB)/4, $0x3fb8aa3b
-DATA log2es<>+12(SB)/4, $0x3fb8aa3b
-DATA log2es<>+16(SB)/4, $0x3fb8aa3b
-DATA log2es<>+20(SB)/4, $0x3fb8aa3b
-DATA log2es<>+24(SB)/4, $0x3fb8aa3b
-DATA log2es<>+28(SB)/4, $0x3fb8aa3b
-DATA log2es<>+32(SB)/4, $0x3fb8aa3b
-DATA log2es<>+36(SB)/4, $0x3fb8aa3b
-DATA log2es<>+40(SB)/4, $0x3fb8aa3b
-DATA log2es<>+44(SB)/4, $0x3fb8aa3b
-DATA log2es<>+48(SB)/4, $0x3fb8aa3b
-DATA log2es<>+52(SB)/4, $0x3fb8aa3b
-DATA log2es<>+56(SB)/4, $0x3fb8aa3b
-DATA log2es<>+60(SB)/4, $0x3fb8aa3b
-GLOBL log2es<>(SB), RODATA|NOPTR, $64
+DATA two0s<>+0(SB)/4, $0x3d6352d1
+DATA two0s<>+4(SB)/4, $0x3d6352d1
+DATA two0s<>+8(SB)/4, $0x3d6352d1
+DATA two0s<>+12(SB)/4, $0x3d6352d1
+DATA two0s<>+16(SB)/4, $0x3d6352d1
+DATA two0s<>+20(SB)/4, $0x3d6352d1
+DATA two0s<>+24(SB)/4, $0x3d6352d1
+DATA two0s<>+28(SB)/4, $0x3d6352d1
+DATA two0s<>+32(SB)/4, $0x3d6352d1
+DATA two0s<>+36(SB)/4, $0x3d6352d1
+DATA two0s<>+40(SB)/4, $0x3d6352d1
+DATA two0s<>+44(SB)/4, $0x3d6352d1
+DATA two0s<>+48(SB)/4, $0x3d6352d1
+DATA two0s<>+52(SB)/4, $0x3d6352d1
+DATA two0s<>+56(SB)/4, $0x3d6352d1
+DATA two0s<>+60(SB)/4, $0x3d6352d1
+GLOBL two0s<>(SB), RODATA|NOPTR, $64
 
-DATA log2eLows<>+0(SB)/4, $0x32a57060
-DATA log2eLows<>+4(SB)/4, $0x32a57060
-DATA log2eLows<>+8(SB)/4, $0x32a57060
-DATA log2eLows<>+12(SB)/4, $0x32a57060
-DATA log2eLows<>+16(SB)/4, $0x32a57060
-DATA log2eLows<>+20(SB)/4, $0x32a57060
-DATA log2eLows<>+24(SB)/4, $0x32a57060
-DATA log2eLows<>+28(SB)/4, $0x32a57060
-DATA log2eLows<>+32(SB)/4, $0x32a57060
-DATA log2eLows<>+36(SB)/4, $0x32a57060
-DATA log2eLows<>+40(SB)/4, $0x32a57060
-DATA log2eLows<>+44(SB)/4, $0x32a57060
-DATA log2eLows<>+48(SB)/4, $0x32a57060
-DATA log2eLows<>+52(SB)/4, $0x32a57060
-DATA log2eLows<>+56(SB)/4, $0x32a57060
-DATA log2eLows<>+60(SB)/4, $0x32a57060
-GLOBL log2eLows<>(SB), RODATA|NOPTR, $64
+DATA two1s<>+0(SB)/4, $0x3e7607c9
+DATA two1s<>+4(SB)/4, $0x3e7607c9
+DATA two1s<>+8(SB)/4, $0x3e7607c9
+DATA two1s<>+12(SB)/4, $0x3e7607c9
+DATA two1s<>+16(SB)/4, $0x3e7607c9
+DATA two1s<>+20(SB)/4, $0x3e7607c9
+DATA two1s<>+24(SB)/4, $0x3e7607c9
+DATA two1s<>+28(SB)/4, $0x3e7607c9
+DATA two1s<>+32(SB)/4, $0x3e7607c9
+DATA two1s<>+36(SB)/4, $0x3e7607c9
+DATA two1s<>+40(SB)/4, $0x3e7607c9
+DATA two1s<>+44(SB)/4, $0x3e7607c9
+DATA two1s<>+48(SB)/4, $0x3e7607c9
+DATA two1s<>+52(SB)/4, $0x3e7607c9
+DATA two1s<>+56(SB)/4, $0x3e7607c9
+DATA two1s<>+60(SB)/4, $0x3e7607c9
+GLOBL two1s<>(SB), RODATA|NOPTR, $64
 
-DATA series0s<>+0(SB)/4, $0x392385a4
-DATA series0s<>+4(SB)/4, $0x392385a4
-DATA series0s<>+8(SB)/4, $0x392385a4
-DATA series0s<>+12(SB)/4, $0x392385a4
-DATA series0s<>+16(SB)/4, $0x392385a4
-DATA series0s<>+20(SB)/4, $0x392385a4
-DATA series0s<>+24(SB)/4, $0x392385a4
-DATA series0s<>+28(SB)/4, $0x392385a4
-DATA series0s<>+32(SB)/4, $0x392385a4
-DATA series0s<>+36(SB)/4, $0x392385a4
-DATA series0s<>+40(SB)/4, $0x392385a4
-DATA series0s<>+44(SB)/4, $0x392385a4
-DATA series0s<>+48(SB)/4, $0x392385a4
-DATA series0s<>+52(SB)/4, $0x392385a4
-DATA series0s<>+56(SB)/4, $0x392385a4
-DATA series0s<>+60(SB)/4, $0x392385a4
-GLOBL series0s<>(SB), RODATA|NOPTR, $64
+DATA two2s<>+0(SB)/4, $0x3f317219
+DATA two2s<>+4(SB)/4, $0x3f317219
+DATA two2s<>+8(SB)/4, $0x3f317219
+DATA two2s<>+12(SB)/4, $0x3f317219
+DATA two2s<>+16(SB)/4, $0x3f317219
+DATA two2s<>+20(SB)/4, $0x3f317219
+DATA two2s<>+24(SB)/4, $0x3f317219
+DATA two2s<>+28(SB)/4, $0x3f317219
+DATA two2s<>+32(SB)/4, $0x3f317219
+DATA two2s<>+36(SB)/4, $0x3f317219
+DATA two2s<>+40(SB)/4, $0x3f317219
+DATA two2s<>+44(SB)/4, $0x3f317219
+DATA two2s<>+48(SB)/4, $0x3f317219
+DATA two2s<>+52(SB)/4, $0x3f317219
+DATA two2s<>+56(SB)/4, $0x3f317219
+DATA two2s<>+60(SB)/4, $0x3f317219
+GLOBL two2s<>(SB), RODATA|NOPTR, $64
 
-DATA series1s<>+0(SB)/4, $0x3aafb93b
-DATA series1s<>+4(SB)/4, $0x3aafb93b
-DATA series1s<>+8(SB)/4, $0x3aafb93b
-DATA series1s<>+12(SB)/4, $0x3aafb93b
-DATA series1s<>+16(SB)/4, $0x3aafb93b
-DATA series1s<>+20(SB)/4, $0x3aafb93b
-DATA series1s<>+24(SB)/4, $0x3aafb93b
-DATA series1s<>+28(SB)/4, $0x3aafb93b
-DATA series1s<>+32(SB)/4, $0x3aafb93b
-DATA series1s<>+36(SB)/4, $0x3aafb93b
-DATA series1s<>+40(SB)/4, $0x3aafb93b
-DATA series1s<>+44(SB)/4, $0x3aafb93b
-DATA series1s<>+48(SB)/4, $0x3aafb93b
-DATA series1s<>+52(SB)/4, $0x3aafb93b
-DATA series1s<>+56(SB)/4, $0x3aafb93b
-DATA series1s<>+60(SB)/4, $0x3aafb93b
-GLOBL series1s<>(SB), RODATA|NOPTR, $64
+DATA eighths<>+0(SB)/4, $0x3f800000
+DATA eighths<>+4(SB)/4, $0x3f7b95c2
+DATA eighths<>+8(SB)/4, $0x3f7837f0
+DATA eighths<>+12(SB)/4, $0x3f75fed7
+DATA eighths<>+16(SB)/4, $0x3f7504f3
+DATA eighths<>+20(SB)/4, $0x3f75672a
+DATA eighths<>+24(SB)/4, $0x3f7744fd
+DATA eighths<>+28(SB)/4, $0x3f7ac0c7
+DATA eighths<>+32(SB)/4, $0x3f800000
+DATA eighths<>+36(SB)/4, $0x3f7b95c2
+DATA eighths<>+40(SB)/4, $0x3f7837f0
+DATA eighths<>+44(SB)/4, $0x3f75fed7
+DATA eighths<>+48(SB)/4, $0x3f7504f3
+DATA eighths<>+52(SB)/4, $0x3f75672a
+DATA eighths<>+56(SB)/4, $0x3f7744fd
+DATA eighths<>+60(SB)/4, $0x3f7ac0c7
+GLOBL eighths<>(SB), RODATA|NOPTR, $64
 
-DATA series2s<>+0(SB)/4, $0x3c1d9387
-DATA series2s<>+4(SB)/4, $0x3c1d9387
-DATA series2s<>+8(SB)/4, $0x3c1d9387
-DATA series2s<>+12(SB)/4, $0x3c1d9387
-DATA series2s<>+16(SB)/4, $0x3c1d9387
-DATA series2s<>+20(SB)/4, $0x3c1d9387
-DATA series2s<>+24(SB)/4, $0x3c1d9387
-DATA series2s<>+28(SB)/4, $0x3c1d9387
-DATA series2s<>+32(SB)/4, $0x3c1d9387
-DATA series2s<>+36(SB)/4, $0x3c1d9387
-DATA series2s<>+40(SB)/4, $0x3c1d9387
-DATA series2s<>+44(SB)/4, $0x3c1d9387
-DATA series2s<>+48(SB)/4, $0x3c1d9387
-DATA series2s<>+52(SB)/4, $0x3c1d9387
-DATA series2s<>+56(SB)/4, $0x3c1d9387
-DATA series2s<>+60(SB)/4, $0x3c1d9387
-GLOBL series2s<>(SB), RODATA|NOPTR, $64
-
-DATA series3s<>+0(SB)/4, $0x3d635739
-DATA series3s<>+4(SB)/4, $0x3d635739
-DATA series3s<>+8(SB)/4, $0x3d635739
-DATA series3s<>+12(SB)/4, $0x3d635739
-DATA series3s<>+16(SB)/4, $0x3d635739
-DATA series3s<>+20(SB)/4, $0x3d635739
-DATA series3s<>+24(SB)/4, $0x3d635739
-DATA series3s<>+28(SB)/4, $0x3d635739
-DATA series3s<>+32(SB)/4, $0x3d635739
-DATA series3s<>+36(SB)/4, $0x3d635739
-DATA series3s<>+40(SB)/4, $0x3d635739
-DATA series3s<>+44(SB)/4, $0x3d635739
-DATA series3s<>+48(SB)/4, $0x3d635739
-DATA series3s<>+52(SB)/4, $0x3d635739
-DATA series3s<>+56(SB)/4, $0x3d635739
-DATA series3s<>+60(SB)/4, $0x3d635739
-GLOBL series3s<>(SB), RODATA|NOPTR, $64
-
-DATA series4s<>+0(SB)/4, $0x3e75fdf1
-DATA series4s<>+4(SB)/4, $0x3e75fdf1
-DATA series4s<>+8(SB)/4, $0x3e75fdf1
-DATA series4s<>+12(SB)/4, $0x3e75fdf1
-DATA series4s<>+16(SB)/4, $0x3e75fdf1
-DATA series4s<>+20(SB)/4, $0x3e75fdf1
-DATA series4s<>+24(SB)/4, $0x3e75fdf1
-DATA series4s<>+28(SB)/4, $0x3e75fdf1
-DATA series4s<>+32(SB)/4, $0x3e75fdf1
-DATA series4s<>+36(SB)/4, $0x3e75fdf1
-DATA series4s<>+40(SB)/4, $0x3e75fdf1
-DATA series4s<>+44(SB)/4, $0x3e75fdf1
-DATA series4s<>+48(SB)/4, $0x3e75fdf1
-DATA series4s<>+52(SB)/4, $0x3e75fdf1
-DATA series4s<>+56(SB)/4, $0x3e75fdf1
-DATA series4s<>+60(SB)/4, $0x3e75fdf1
-GLOBL series4s<>(SB), RODATA|NOPTR, $64
-
-DATA series5s<>+0(SB)/4, $0x3f317219
-DATA series5s<>+4(SB)/4, $0x3f317219
-DATA series5s<>+8(SB)/4, $0x3f317219
-DATA series5s<>+12(SB)/4, $0x3f317219
-DATA series5s<>+16(SB)/4, $0x3f317219
-DATA series5s<>+20(SB)/4, $0x3f317219
-DATA series5s<>+24(SB)/4, $0x3f317219
-DATA series5s<>+28(SB)/4, $0x3f317219
-DATA series5s<>+32(SB)/4, $0x3f317219
-DATA series5s<>+36(SB)/4, $0x3f317219
-DATA series5s<>+40(SB)/4, $0x3f317219
-DATA series5s<>+44(SB)/4, $0x3f317219
-DATA series5s<>+48(SB)/4, $0x3f317219
-DATA series5s<>+52(SB)/4, $0x3f317219
-DATA series5s<>+56(SB)/4, $0x3f317219
-DATA series5s<>+60(SB)/4, $0x3f317219
-GLOBL series5s<>(SB), RODATA|NOPTR, $64
-
-DATA series6s<>+0(SB)/4, $0x3f800000
-DATA series6s<>+4(SB)/4, $0x3f800000
-DATA series6s<>+8(SB)/4, $0x3f800000
-DATA series6s<>+12(SB)/4, $0x3f800000
-DATA series6s<>+16(SB)/4, $0x3f800000
-DATA series6s<>+20(SB)/4, $0x3f800000
-DATA series6s<>+24(SB)/4, $0x3f800000
-DATA series6s<>+28(SB)/4, $0x3f800000
-DATA series6s<>+32(SB)/4, $0x3f800000
-DATA series6s<>+36(SB)/4, $0x3f800000
-DATA series6s<>+40(SB)/4, $0x3f800000
-DATA series6s<>+44(SB)/4, $0x3f800000
-DATA series6s<>+48(SB)/4, $0x3f800000
-DATA series6s<>+52(SB)/4, $0x3f800000
-DATA series6s<>+56(SB)/4, $0x3f800000
-DATA series6s<>+60(SB)/4, $0x3f800000
-GLOBL series6s<>(SB), RODATA|NOPTR, $64
-
-// func scaleRowsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, by *float32)
-// Requires: AVX, CMOV
-TEXT ·scaleRowsAVX2(SB), $0-56
-	MOVQ by+48(FP), AX
-	MOVQ x+0(FP), CX
-	MOVQ ld+8(FP), DX
-	MOVQ rows+16(FP), BX
-	SHLQ $0x02, DX
-	MOVQ seen+32(FP), DI
+// func scaleRowsAVX2(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
+// Requires: AVX
+TEXT ·scaleRowsAVX2(SB), $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldDst+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ by+48(FP), DI
+	MOVQ step+56(FP), R8
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SHLQ $0x02, R8
+	MOVQ cols+40(FP), R9
 
 next:
-	DECQ         BX
+	DECQ         SI
 	JLT          end
-	MOVQ         cols+24(FP), SI
-	CMPQ         DI, SI
-	CMOVQLT      DI, SI
-	VBROADCASTSS (AX), Y0
-	MOVQ         SI, R8
-	XORQ         SI, SI
-	SUBQ         $0x00000008, R8
+	VBROADCASTSS (DI), Y0
+	MOVQ         R9, R11
+	XORQ         R10, R10
+	SUBQ         $0x00000008, R11
 	JLT          rowRest
 
 rowBlock:
-	VMULPS  (CX)(SI*1), Y0, Y1
-	VMOVUPS Y1, (CX)(SI*1)
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000008, R8
+	VMULPS  (DX)(R10*1), Y0, Y1
+	VMOVUPS Y1, (AX)(R10*1)
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000008, R11
 	JGE     rowBlock
 
 rowRest:
-	ADDQ       $0x00000008, R8
+	ADDQ       $0x00000008, R11
 	JEQ        rowDone
-	LEAQ       tail<>+0(SB), R9
-	NEGQ       R8
-	VMOVUPS    128(R9)(R8*4), Y2
-	VMASKMOVPS (CX)(SI*1), Y2, Y1
+	LEAQ       tail<>+0(SB), R12
+	NEGQ       R11
+	VMOVUPS    128(R12)(R11*4), Y2
+	VMASKMOVPS (DX)(R10*1), Y2, Y1
 	VMULPS     Y1, Y0, Y1
-	VMASKMOVPS Y1, Y2, (CX)(SI*1)
+	VMASKMOVPS Y1, Y2, (AX)(R10*1)
 
 rowDone:
-	ADDQ $0x04, AX
-	ADDQ step+40(FP), DI
-	ADDQ DX, CX
+	ADDQ CX, AX
+	ADDQ BX, DX
+	ADDQ R8, DI
 	JMP  next
 
 end:
 	VZEROUPPER
 	RET
+
+// func twofoldAVX2(dst *float32, src *float32, n int)
+// Requires: AVX
+TEXT ·twofoldAVX2(SB), $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS log2e<>+0(SB), Y0
+	VBROADCASTSS mostTwofold<>+0(SB), Y1
+	VBROADCASTSS leastTwofold<>+0(SB), Y2
+	MOVQ         DX, BX
+	XORQ         DX, DX
+	SUBQ         $0x00000008, BX
+	JLT          blockRest
+
+blockBlock:
+	VMOVUPS   (CX)(DX*1), Y3
+	VMINPS    Y1, Y3, Y4
+	VMAXPS    Y2, Y4, Y4
+	VMULPS    Y0, Y4, Y4
+	VSUBPS    Y3, Y3, Y5
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VBLENDVPS Y5, Y3, Y4, Y4
+	VMOVUPS   Y4, (AX)(DX*1)
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x00000008, BX
+	JGE       blockBlock
+
+blockRest:
+	ADDQ       $0x00000008, BX
+	JEQ        blockDone
+	LEAQ       tail<>+0(SB), SI
+	NEGQ       BX
+	VMOVUPS    128(SI)(BX*4), Y6
+	VMASKMOVPS (CX)(DX*1), Y6, Y3
+	VMINPS     Y1, Y3, Y4
+	VMAXPS     Y2, Y4, Y4
+	VMULPS     Y0, Y4, Y4
+	VSUBPS     Y3, Y3, Y5
+	VCMPPS     $0x03, Y5, Y5, Y0
+	VBLENDVPS  Y0, Y3, Y4, Y4
+	VMASKMOVPS Y4, Y6, (AX)(DX*1)
+
+blockDone:
+	VZEROUPPER
+	RET
+
+DATA log2e<>+0(SB)/4, $0x3fb8aa3b
+GLOBL log2e<>(SB), RODATA|NOPTR, $4
+
+DATA mostTwofold<>+0(SB)/4, $0x7f317216
+GLOBL mostTwofold<>(SB), RODATA|NOPTR, $4
+
+DATA leastTwofold<>+0(SB)/4, $0xff317216
+GLOBL leastTwofold<>(SB), RODATA|NOPTR, $4
 
 // func spreadAVX2(dst *float32, src *byte, n int)
 // Requires: AVX, AVX2, CMOV
@@ -1200,8 +1136,9 @@ end:
 TEXT ·expsAVX512(SB), $0-64
 	MOVQ         top+48(FP), AX
 	MOVQ         sums+56(FP), CX
-	VBROADCASTSS magic<>+0(SB), Z0
-	VBROADCASTSS cut<>+0(SB), Z1
+	VBROADCASTSS twoLow<>+0(SB), Z0
+	VBROADCASTSS twoMagic<>+0(SB), Z1
+	VMOVUPS      eighths<>+0(SB), Z2
 	MOVQ         x+0(FP), DX
 	MOVQ         ld+8(FP), BX
 	MOVQ         rows+16(FP), SI
@@ -1214,8 +1151,7 @@ next:
 	MOVQ         cols+24(FP), DI
 	CMPQ         R8, DI
 	CMOVQLT      R8, DI
-	VBROADCASTSS (AX), Z2
-	VXORPS       Z3, Z3, Z3
+	VBROADCASTSS (AX), Z3
 	VXORPS       Z4, Z4, Z4
 	XORQ         R9, R9
 	TESTQ        DI, DI
@@ -1227,42 +1163,36 @@ next:
 rowBlock:
 	VMOVUPS     (DX)(R9*1), Z5
 	VMOVUPS     64(DX)(R9*1), Z6
-	VSUBPS      Z2, Z5, Z7
-	VSUBPS      Z2, Z6, Z8
-	VMOVAPS     Z0, Z9
-	VMOVAPS     Z0, Z10
-	VFMADD231PS log2es<>+0(SB), Z7, Z9
-	VFMADD231PS log2es<>+0(SB), Z8, Z10
-	VSUBPS      Z0, Z9, Z11
-	VSUBPS      Z0, Z10, Z12
-	VFMSUB231PS log2es<>+0(SB), Z7, Z11
-	VFMSUB231PS log2es<>+0(SB), Z8, Z12
-	VMOVUPS     series0s<>+0(SB), Z5
-	VMOVUPS     series0s<>+0(SB), Z6
-	VFMADD213PS series1s<>+0(SB), Z11, Z5
-	VFMADD213PS series1s<>+0(SB), Z12, Z6
-	VFMADD213PS series2s<>+0(SB), Z11, Z5
-	VFMADD213PS series2s<>+0(SB), Z12, Z6
-	VFMADD213PS series3s<>+0(SB), Z11, Z5
-	VFMADD213PS series3s<>+0(SB), Z12, Z6
-	VFMADD213PS series4s<>+0(SB), Z11, Z5
-	VFMADD213PS series4s<>+0(SB), Z12, Z6
-	VFMADD213PS series5s<>+0(SB), Z11, Z5
-	VFMADD213PS series5s<>+0(SB), Z12, Z6
-	VFMADD213PS series6s<>+0(SB), Z11, Z5
-	VFMADD213PS series6s<>+0(SB), Z12, Z6
-	VPSLLD      $0x17, Z9, Z9
-	VPSLLD      $0x17, Z10, Z10
-	VMULPS      Z9, Z5, Z5
-	VMULPS      Z10, Z6, Z6
-	VCMPPS      $0x15, Z1, Z7, K1
-	VMOVAPS.Z   Z5, K1, Z5
-	VCMPPS      $0x15, Z1, Z8, K1
-	VMOVAPS.Z   Z6, K1, Z6
+	VSUBPS      Z3, Z5, Z5
+	VSUBPS      Z3, Z6, Z6
+	VMAXPS      Z5, Z0, Z5
+	VMAXPS      Z6, Z0, Z6
+	VADDPS      Z1, Z5, Z7
+	VADDPS      Z1, Z6, Z8
+	VPERMPS     Z2, Z7, Z9
+	VPERMPS     Z2, Z8, Z10
+	VSUBPS      Z1, Z7, Z11
+	VSUBPS      Z1, Z8, Z12
+	VPSLLD      $0x14, Z7, Z7
+	VPSLLD      $0x14, Z8, Z8
+	VSUBPS      Z11, Z5, Z5
+	VSUBPS      Z12, Z6, Z6
+	VPADDD      Z7, Z9, Z9
+	VPADDD      Z8, Z10, Z10
+	VMOVUPS     two0s<>+0(SB), Z11
+	VMOVUPS     two0s<>+0(SB), Z12
+	VFMADD213PS two1s<>+0(SB), Z5, Z11
+	VFMADD213PS two1s<>+0(SB), Z6, Z12
+	VFMADD213PS two2s<>+0(SB), Z5, Z11
+	VFMADD213PS two2s<>+0(SB), Z6, Z12
+	VMULPS      Z5, Z9, Z5
+	VMULPS      Z6, Z10, Z6
+	VFMADD213PS Z9, Z11, Z5
+	VFMADD213PS Z10, Z12, Z6
 	VMOVUPS     Z5, (DX)(R9*1)
-	VADDPS      Z5, Z3, Z3
 	VMOVUPS     Z6, 64(DX)(R9*1)
-	VADDPS      Z6, Z4, Z4
+	VADDPS      Z6, Z5, Z5
+	VADDPS      Z5, Z4, Z4
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -1276,44 +1206,38 @@ rowRest:
 	SHRQ        $0x10, R10
 	KMOVW       R10, K2
 	VMOVUPS     (DX)(R9*1), Z5
-	VSUBPS      Z2, Z5, Z6
-	VMOVAPS     Z0, Z7
-	VFMADD231PS log2es<>+0(SB), Z6, Z7
-	VSUBPS      Z0, Z7, Z8
-	VFMSUB231PS log2es<>+0(SB), Z6, Z8
-	VMOVUPS     series0s<>+0(SB), Z5
-	VFMADD213PS series1s<>+0(SB), Z8, Z5
-	VFMADD213PS series2s<>+0(SB), Z8, Z5
-	VFMADD213PS series3s<>+0(SB), Z8, Z5
-	VFMADD213PS series4s<>+0(SB), Z8, Z5
-	VFMADD213PS series5s<>+0(SB), Z8, Z5
-	VFMADD213PS series6s<>+0(SB), Z8, Z5
-	VPSLLD      $0x17, Z7, Z7
-	VMULPS      Z7, Z5, Z5
-	VCMPPS      $0x15, Z1, Z6, K3
-	VMOVAPS.Z   Z5, K3, Z5
+	VMOVUPS     64(DX)(R9*1), Z6
+	VSUBPS      Z3, Z5, Z5
+	VSUBPS      Z3, Z6, Z6
+	VMAXPS      Z5, Z0, Z5
+	VMAXPS      Z6, Z0, Z6
+	VADDPS      Z1, Z5, Z3
+	VADDPS      Z1, Z6, Z7
+	VPERMPS     Z2, Z3, Z8
+	VPERMPS     Z2, Z7, Z9
+	VSUBPS      Z1, Z3, Z10
+	VSUBPS      Z1, Z7, Z11
+	VPSLLD      $0x14, Z3, Z3
+	VPSLLD      $0x14, Z7, Z7
+	VSUBPS      Z10, Z5, Z5
+	VSUBPS      Z11, Z6, Z6
+	VPADDD      Z3, Z8, Z8
+	VPADDD      Z7, Z9, Z9
+	VMOVUPS     two0s<>+0(SB), Z10
+	VMOVUPS     two0s<>+0(SB), Z11
+	VFMADD213PS two1s<>+0(SB), Z5, Z10
+	VFMADD213PS two1s<>+0(SB), Z6, Z11
+	VFMADD213PS two2s<>+0(SB), Z5, Z10
+	VFMADD213PS two2s<>+0(SB), Z6, Z11
+	VMULPS      Z5, Z8, Z5
+	VMULPS      Z6, Z9, Z6
+	VFMADD213PS Z8, Z10, Z5
+	VFMADD213PS Z9, Z11, Z6
 	VMOVAPS.Z   Z5, K1, Z5
 	VMOVUPS     Z5, (DX)(R9*1)
-	VADDPS      Z5, Z3, Z3
-	VMOVUPS     64(DX)(R9*1), Z5
-	VSUBPS      Z2, Z5, Z2
-	VMOVAPS     Z0, Z6
-	VFMADD231PS log2es<>+0(SB), Z2, Z6
-	VSUBPS      Z0, Z6, Z7
-	VFMSUB231PS log2es<>+0(SB), Z2, Z7
-	VMOVUPS     series0s<>+0(SB), Z5
-	VFMADD213PS series1s<>+0(SB), Z7, Z5
-	VFMADD213PS series2s<>+0(SB), Z7, Z5
-	VFMADD213PS series3s<>+0(SB), Z7, Z5
-	VFMADD213PS series4s<>+0(SB), Z7, Z5
-	VFMADD213PS series5s<>+0(SB), Z7, Z5
-	VFMADD213PS series6s<>+0(SB), Z7, Z5
-	VPSLLD      $0x17, Z6, Z6
-	VMULPS      Z6, Z5, Z5
-	VCMPPS      $0x15, Z1, Z2, K1
-	VMOVAPS.Z   Z5, K1, Z5
-	VMOVAPS.Z   Z5, K2, Z5
-	VMOVUPS     Z5, 64(DX)(R9*1)
+	VMOVAPS.Z   Z6, K2, Z6
+	VMOVUPS     Z6, 64(DX)(R9*1)
+	VADDPS      Z6, Z5, Z5
 	VADDPS      Z5, Z4, Z4
 	ADDQ        $0x00000080, R9
 
@@ -1321,27 +1245,26 @@ rowDone:
 hidden:
 	MOVQ   cols+24(FP), DI
 	SHLQ   $0x02, DI
-	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
 
 clear:
 	CMPQ    R9, DI
 	JGE     cleared
-	VMOVUPS Z2, (DX)(R9*1)
-	VMOVUPS Z2, 64(DX)(R9*1)
+	VMOVUPS Z3, (DX)(R9*1)
+	VMOVUPS Z3, 64(DX)(R9*1)
 	ADDQ    $0x00000080, R9
 	JMP     clear
 
 cleared:
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
-	VADDPS        X2, X3, X3
-	VMOVSHDUP     X3, X2
-	VADDPS        X2, X3, X3
-	VMOVSS        X3, (CX)
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPD     $0x01, X4, X3
+	VADDPS        X3, X4, X4
+	VMOVSHDUP     X4, X3
+	VADDPS        X3, X4, X4
+	VMOVSS        X4, (CX)
 	ADDQ          $0x04, AX
 	ADDQ          $0x04, CX
 	ADDQ          step+40(FP), R8
@@ -1352,52 +1275,100 @@ end:
 	VZEROUPPER
 	RET
 
-// func scaleRowsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, by *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·scaleRowsAVX512(SB), $0-56
-	MOVQ by+48(FP), AX
-	MOVQ x+0(FP), CX
-	MOVQ ld+8(FP), DX
-	MOVQ rows+16(FP), BX
-	SHLQ $0x02, DX
-	MOVQ seen+32(FP), DI
+// func scaleRowsAVX512(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleRowsAVX512(SB), $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldDst+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ by+48(FP), DI
+	MOVQ step+56(FP), R8
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	SHLQ $0x02, R8
+	MOVQ cols+40(FP), R9
 
 next:
-	DECQ         BX
+	DECQ         SI
 	JLT          end
-	MOVQ         cols+24(FP), SI
-	CMPQ         DI, SI
-	CMOVQLT      DI, SI
-	VBROADCASTSS (AX), Z0
-	MOVQ         SI, R8
-	XORQ         SI, SI
-	SUBQ         $0x00000010, R8
+	VBROADCASTSS (DI), Z0
+	MOVQ         R9, R11
+	XORQ         R10, R10
+	SUBQ         $0x00000010, R11
 	JLT          rowRest
 
 rowBlock:
-	VMULPS  (CX)(SI*1), Z0, Z1
-	VMOVUPS Z1, (CX)(SI*1)
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x00000010, R8
+	VMULPS  (DX)(R10*1), Z0, Z1
+	VMOVUPS Z1, (AX)(R10*1)
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000010, R11
 	JGE     rowBlock
 
 rowRest:
-	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000010, R11
 	JEQ       rowDone
-	MOVQ      $0xffffffff, R9
-	BZHIQ     R8, R9, R9
-	KMOVW     R9, K1
-	VMOVUPS.Z (CX)(SI*1), K1, Z1
+	MOVQ      $0xffffffff, R12
+	BZHIQ     R11, R12, R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(R10*1), K1, Z1
 	VMULPS    Z1, Z0, Z1
-	VMOVUPS   Z1, K1, (CX)(SI*1)
+	VMOVUPS   Z1, K1, (AX)(R10*1)
 
 rowDone:
-	ADDQ $0x04, AX
-	ADDQ step+40(FP), DI
-	ADDQ DX, CX
+	ADDQ CX, AX
+	ADDQ BX, DX
+	ADDQ R8, DI
 	JMP  next
 
 end:
+	VZEROUPPER
+	RET
+
+// func twofoldAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·twofoldAVX512(SB), $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS log2e<>+0(SB), Z0
+	VBROADCASTSS mostTwofold<>+0(SB), Z1
+	VBROADCASTSS leastTwofold<>+0(SB), Z2
+	MOVQ         DX, BX
+	XORQ         DX, DX
+	SUBQ         $0x00000010, BX
+	JLT          blockRest
+
+blockBlock:
+	VMOVUPS (CX)(DX*1), Z3
+	VMINPS  Z1, Z3, Z4
+	VMAXPS  Z2, Z4, Z4
+	VMULPS  Z0, Z4, Z4
+	VSUBPS  Z3, Z3, Z5
+	VCMPPS  $0x03, Z5, Z5, K1
+	VMOVAPS Z3, K1, Z4
+	VMOVUPS Z4, (AX)(DX*1)
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, BX
+	JGE     blockBlock
+
+blockRest:
+	ADDQ      $0x00000010, BX
+	JEQ       blockDone
+	MOVQ      $0xffffffff, SI
+	BZHIQ     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(DX*1), K1, Z3
+	VMINPS    Z1, Z3, Z4
+	VMAXPS    Z2, Z4, Z4
+	VMULPS    Z0, Z4, Z4
+	VSUBPS    Z3, Z3, Z5
+	VCMPPS    $0x03, Z5, Z5, K2
+	VMOVAPS   Z3, K2, Z4
+	VMOVUPS   Z4, K1, (AX)(DX*1)
+
+blockDone:
 	VZEROUPPER
 	RET
 

@@ -107,30 +107,3 @@ func expColumnsGo(dst []float32, acc []float64, x, top []float32, magic, cut flo
 		acc[i] += float64(e)
 	}
 }
-
-// ExpNear replaces x by exp(x - top), with an error that grows by 1e-7 of the result for
-// each unit of the distance, and adds it up in 32 lanes of float32. It is the portable
-// twin of what package attn has in assembly.
-func ExpNear(x []float32, top float32) float32 {
-	var acc [rowLanes]float32
-	for i, v := range x {
-		e := near(v, top)
-		x[i] = e
-		acc[i%rowLanes] += e
-	}
-	for n := rowLanes / 2; n > 0; n /= 2 {
-		for i := range n {
-			acc[i] += acc[i+n]
-		}
-	}
-	return acc[0]
-}
-
-func near(x, top float32) float32 {
-	d := x - top
-	if d < unscaled.cut {
-		return 0
-	}
-	t := fma(log2e, d, unscaled.magic)
-	return raise(t, fma(log2e, d, -(t-unscaled.magic)))
-}

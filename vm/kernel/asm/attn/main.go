@@ -2,6 +2,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -11,7 +13,7 @@ import (
 )
 
 func main() {
-	gen.Main("attn", gen.File{Name: "rows", Build: rows})
+	gen.Main("attn", gen.File{Name: "rows", Build: rows}, gen.File{Name: "scores", Build: scores})
 }
 
 // rowLanes is how many floats of a row are under way, and what rows of scores are
@@ -26,6 +28,7 @@ func rows(c *build.Context) {
 		topsPick(l, &zero)
 		exps(l)
 		scale(l)
+		twofold(l)
 		spread(l)
 		panels(l)
 	}
@@ -139,50 +142,44 @@ func tops(l *lanes.Level, name, doc string, apply func(mask, x reg.VecVirtual)) 
 	})
 }
 
-// exps replaces elements by exponentials, those that don't count by 0.
+// sumLanes is how many sums of a row are under way.
+const sumLanes = 16
+
+// exps replaces elements by powers of two, those that don't count by 0.
 func exps(l *lanes.Level) {
 	l.Func("exps", "func(x *float32, ld, rows, cols, seen, step int, top, sums *float32)",
-		"replaces the elements of rows by exp(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.")
+		"replaces the elements of rows by 2**(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.")
 	top, sums := l.Arg("top"), l.Arg("sums")
-	magic, cut := l.F32("magic", lanes.Magic(0)), l.F32("cut", lanes.Cut)
-	e := lanes.NewExp(l, magic, cut)
+	two := lanes.NewTwo(l)
 	each(l, func(w *walk) {
 		t := l.Vec()
 		l.VBROADCASTSS(Mem{Base: top}, t)
-		acc := l.Vecs(rowLanes / l.Lanes())
+		acc := l.Vecs(sumLanes / l.Lanes())
 		l.Zero(acc...)
 		at := l.GP64()
 		l.XORQ(at, at)
+		// block computes 32 elements, two vectors at a time; ends clears some.
+		block := func(ends func(i int, v reg.VecVirtual)) {
+			for i := range acc {
+				pair := l.Vecs(2)
+				for j, v := range pair {
+					l.VMOVUPS(lanes.At(w.x, at, (i+j*len(acc))*l.Lanes()), v)
+				}
+				two.Of(t, pair...)
+				for j, v := range pair {
+					ends(i+j*len(acc), v)
+					l.VMOVUPS(v, lanes.At(w.x, at, (i+j*len(acc))*l.Lanes()))
+				}
+				l.VADDPS(pair[1], pair[0], pair[0])
+				l.VADDPS(pair[0], acc[i], acc[i])
+			}
+		}
 		l.TESTQ(w.n, w.n)
 		l.JLE(LabelRef("hidden"))
 		l.Loop("row", w.n, rowLanes, at,
-			func() {
-				for i := 0; i < len(acc); i += 2 {
-					pair := l.Vecs(2)
-					for j, v := range pair {
-						l.VMOVUPS(lanes.At(w.x, at, (i+j)*l.Lanes()), v)
-					}
-					e.Near(t, pair...)
-					for j, v := range pair {
-						l.VMOVUPS(v, lanes.At(w.x, at, (i+j)*l.Lanes()))
-						l.VADDPS(v, acc[i+j], acc[i+j])
-					}
-				}
-			},
+			func() { block(func(int, reg.VecVirtual) {}) },
 			func(left reg.GPVirtual) {
-				masks := l.Masks(left, len(acc), false)
-				for i, m := range masks {
-					v := l.Vec()
-					l.VMOVUPS(lanes.At(w.x, at, i*l.Lanes()), v)
-					e.Near(t, v)
-					if l.Wide {
-						l.VMOVAPS_Z(v, m.K(), v)
-					} else {
-						l.VANDPS(m.V(), v, v)
-					}
-					l.VMOVUPS(v, lanes.At(w.x, at, i*l.Lanes()))
-					l.VADDPS(v, acc[i], acc[i])
-				}
+				block(l.Ends(left, rowLanes/l.Lanes()))
 				l.ADDQ(U32(4*rowLanes), at)
 			})
 		l.Label("hidden")
@@ -195,7 +192,7 @@ func exps(l *lanes.Level) {
 		l.Label("clear")
 		l.CMPQ(at, end)
 		l.JGE(LabelRef("cleared"))
-		for i := range acc {
+		for i := range rowLanes / l.Lanes() {
 			l.VMOVUPS(zero, lanes.At(w.x, at, i*l.Lanes()))
 		}
 		l.ADDQ(U32(4*rowLanes), at)
@@ -210,24 +207,64 @@ func exps(l *lanes.Level) {
 
 // scale multiplies rows by a factor each.
 func scale(l *lanes.Level) {
-	l.Func("scaleRows", "func(x *float32, ld, rows, cols, seen, step int, by *float32)", "multiplies each row by its factor.")
-	by := l.Arg("by")
-	each(l, func(w *walk) {
-		f, v, at := l.Vec(), l.Vec(), l.GP64()
-		l.VBROADCASTSS(Mem{Base: by}, f)
-		l.Loop("row", w.n, l.Lanes(), at,
-			func() {
-				l.VMULPS(lanes.At(w.x, at, 0), f, v)
-				l.VMOVUPS(v, lanes.At(w.x, at, 0))
-			},
-			func(left reg.GPVirtual) {
-				m := l.Masks(left, 1, false)[0]
-				l.LoadMasked(m, lanes.At(w.x, at, 0), nil, v)
-				l.VMULPS(v, f, v)
-				l.StoreMasked(m, v, lanes.At(w.x, at, 0))
-			})
-		l.ADDQ(U8(4), by)
-	})
+	l.Func("scaleRows", "func(dst *float32, ldDst int, src *float32, ld, rows, cols int, by *float32, step int)",
+		"writes each row times its factor.")
+	dst, ldDst, src, ld, rows, by, step := l.Arg("dst"), l.Arg("ldDst"), l.Arg("src"), l.Arg("ld"), l.Arg("rows"), l.Arg("by"), l.Arg("step")
+	for _, distance := range []reg.GPVirtual{ldDst, ld, step} {
+		l.SHLQ(U8(2), distance)
+	}
+	n := l.Arg("cols")
+	f, v, at := l.Vec(), l.Vec(), l.GP64()
+	l.Label("next")
+	l.DECQ(rows)
+	l.JLT(LabelRef("end"))
+	l.VBROADCASTSS(Mem{Base: by}, f)
+	l.Loop("row", n, l.Lanes(), at,
+		func() {
+			l.VMULPS(lanes.At(src, at, 0), f, v)
+			l.VMOVUPS(v, lanes.At(dst, at, 0))
+		},
+		func(left reg.GPVirtual) {
+			m := l.Masks(left, 1, false)[0]
+			l.LoadMasked(m, lanes.At(src, at, 0), nil, v)
+			l.VMULPS(v, f, v)
+			l.StoreMasked(m, v, lanes.At(dst, at, 0))
+		})
+	l.ADDQ(ldDst, dst)
+	l.ADDQ(ld, src)
+	l.ADDQ(step, by)
+	l.JMP(LabelRef("next"))
+	l.Label("end")
+	l.End()
+}
+
+// twofold multiplies by log2(e) what is finite, and keeps it so.
+func twofold(l *lanes.Level) {
+	l.Func("twofold", "func(dst, src *float32, n int)", "writes floats times log2(e), finite if they are.")
+	dst, src, n, at := l.Arg("dst"), l.Arg("src"), l.Arg("n"), l.GP64()
+	most := float32(math.MaxFloat32 / math.Log2E * (1 - 0x1p-23))
+	log2e, high, low := l.F32("log2e", math.Float32bits(math.Log2E)), l.F32("mostTwofold", math.Float32bits(most)), l.F32("leastTwofold", math.Float32bits(-most))
+	v, w, none := l.Vec(), l.Vec(), l.Vec()
+	one := func() {
+		l.VMINPS(high, v, w)
+		l.VMAXPS(low, w, w)
+		l.VMULPS(log2e, w, w)
+		l.VSUBPS(v, v, none)
+		l.Pick(lanes.Unordered, none, none, v, w)
+	}
+	l.Loop("block", n, l.Lanes(), at,
+		func() {
+			l.VMOVUPS(lanes.At(src, at, 0), v)
+			one()
+			l.VMOVUPS(w, lanes.At(dst, at, 0))
+		},
+		func(left reg.GPVirtual) {
+			m := l.Masks(left, 1, false)[0]
+			l.LoadMasked(m, lanes.At(src, at, 0), nil, v)
+			one()
+			l.StoreMasked(m, w, lanes.At(dst, at, 0))
+		})
+	l.End()
 }
 
 // spread turns bytes to floats: 0 where a byte is not 0, else -Inf. Eight at a time on

@@ -3,6 +3,7 @@ package lanes
 import (
 	"math"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -59,15 +60,6 @@ func (e *Exp) Of(top reg.VecVirtual, xs ...reg.VecVirtual) {
 	e.join(xs, d, t, f)
 }
 
-// Near is Of with an error that grows with the distance, as that of the difference
-// does: 1e-7 of the result for each unit.
-func (e *Exp) Near(top reg.VecVirtual, xs ...reg.VecVirtual) {
-	d := e.Vecs(len(xs))
-	each(len(xs), func(i int) { e.VSUBPS(top, xs[i], d[i]) })
-	t, f := e.split(d)
-	e.join(xs, d, t, f)
-}
-
 func each(n int, f func(i int)) {
 	for i := range n {
 		f(i)
@@ -95,4 +87,75 @@ func (e *Exp) join(p, d, t, f []reg.VecVirtual) {
 	each(n, func(i int) { e.VPSLLD(U8(23), t[i], t[i]) })
 	each(n, func(i int) { e.VMULPS(t[i], p[i], p[i]) })
 	each(n, func(i int) { e.Keep(NotLess, d[i], e.cut, p[i]) })
+}
+
+// twoSeries makes 2**f of f in [-1/16, 1/16], the highest power first and without the
+// last, 1: the polynomial of degree three whose relative error is smallest, 1.8e-8 (by
+// Remez's exchange), divided by its last coefficient. All are larger by the same factor
+// for that.
+var twoSeries = []float64{0.0554989017546, 0.240264073014, 0.693147242069}
+
+// A Two computes powers of two of distances from a top, where only their ratios count.
+// A distance is split into eighths, which a table of eight powers and the exponent take,
+// and a rest: that is few products, of which a processor does two at a time and an
+// attention has enough, and a short chain of them. low is TwoLow: below it all is 0,
+// and NaN stays what it is.
+type Two struct {
+	*Level
+	low, magic, table reg.VecVirtual
+	series            []Mem
+}
+
+// TwoLow has the bits of -127, the distance whose power has no exponent left: it is 0.
+// twoMagic is 1.5 * 2**20: added, it rounds to eighths and leaves those in the low bits.
+const (
+	TwoLow   = 0xc2fe0000
+	twoMagic = 3 << 19
+)
+
+// NewTwo loads what stays in registers.
+func NewTwo(l *Level) *Two {
+	e := &Two{Level: l, low: l.F32("twoLow", TwoLow), magic: l.F32("twoMagic", math.Float32bits(twoMagic)), table: l.Vec()}
+	for i, c := range twoSeries {
+		e.series = append(e.series, l.Wide32(Label("two", i), math.Float32bits(float32(c))))
+	}
+	l.VMOVUPS(l.eighths(), e.table)
+	return e
+}
+
+// eighths is the table, twice for vectors of sixteen: 2**(i/8), from whose bits those
+// of i, where they stand beside the exponent, are taken away before they are added.
+func (l *Level) eighths() Mem {
+	const name = "eighths"
+	if m, ok := l.data[name]; ok {
+		return m
+	}
+	m := l.StaticGlobal(name)
+	l.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		power := math.Float32bits(float32(math.Exp2(float64(i%8) / 8)))
+		l.AddDatum(4*i, U32(power-uint32(i%8)<<20))
+	}
+	l.data[name] = m
+	return m
+}
+
+// Of puts 2**(x - top) into each x. The error grows with the distance, as that of the
+// difference does.
+func (e *Two) Of(top reg.VecVirtual, xs ...reg.VecVirtual) {
+	n := len(xs)
+	t, s, q := e.Vecs(n), e.Vecs(n), e.Vecs(n)
+	each(n, func(i int) { e.VSUBPS(top, xs[i], xs[i]) })
+	each(n, func(i int) { e.VMAXPS(xs[i], e.low, xs[i]) })
+	each(n, func(i int) { e.VADDPS(e.magic, xs[i], t[i]) })
+	each(n, func(i int) { e.VPERMPS(e.table, t[i], s[i]) })
+	each(n, func(i int) { e.VSUBPS(e.magic, t[i], q[i]) })
+	each(n, func(i int) { e.VPSLLD(U8(20), t[i], t[i]) })
+	each(n, func(i int) { e.VSUBPS(q[i], xs[i], xs[i]) })
+	each(n, func(i int) { e.VPADDD(t[i], s[i], s[i]) })
+	each(n, func(i int) { e.VMOVUPS(e.series[0], q[i]) })
+	each(n, func(i int) { e.VFMADD213PS(e.series[1], xs[i], q[i]) })
+	each(n, func(i int) { e.VFMADD213PS(e.series[2], xs[i], q[i]) })
+	each(n, func(i int) { e.VMULPS(xs[i], s[i], xs[i]) })
+	each(n, func(i int) { e.VFMADD213PS(s[i], q[i], xs[i]) })
 }

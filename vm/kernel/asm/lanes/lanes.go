@@ -236,19 +236,35 @@ func (l *Level) Masks(n reg.GPVirtual, count int, half bool) []Mask {
 		}
 		return ms
 	}
-	table := l.GP64()
-	l.LEAQ(l.tail(), table)
-	at := l.GP64()
-	l.MOVQ(n, at)
-	l.NEGQ(at)
+	words := l.tailOf(n)
 	for i := range ms {
 		ms[i].v = l.Vec()
 		if half {
 			ms[i].v = l.Half()
 		}
-		l.VMOVUPS(Mem{Base: table, Index: at, Scale: 4, Disp: 4 * (32 + i*lanes)}, ms[i].v)
+		l.VMOVUPS(words.Offset(4*i*lanes), ms[i].v)
 	}
 	return ms
+}
+
+// tailOf is where the words of a block begin whose first n are ones.
+func (l *Level) tailOf(n reg.GPVirtual) Mem {
+	table, at := l.GP64(), l.GP64()
+	l.LEAQ(l.tail(), table)
+	l.MOVQ(n, at)
+	l.NEGQ(at)
+	return Mem{Base: table, Index: at, Scale: 4, Disp: 4 * 32}
+}
+
+// Ends gives what clears, in vector i of a block of count, the lanes behind the block's
+// first n elements; n is below the width of the block, at most 32.
+func (l *Level) Ends(n reg.GPVirtual, count int) func(i int, v reg.VecVirtual) {
+	if l.Wide {
+		ms := l.Masks(n, count, false)
+		return func(i int, v reg.VecVirtual) { l.VMOVAPS_Z(v, ms[i].k, v) }
+	}
+	words := l.tailOf(n)
+	return func(i int, v reg.VecVirtual) { l.VANDPS(words.Offset(4*i*l.Lanes()), v, v) }
 }
 
 // LoadMasked reads the lanes of a mask into v; the others become those of fill,
