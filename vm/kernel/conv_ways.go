@@ -4,20 +4,28 @@ import "github.com/npulang/npu/vm/kernel/conv"
 
 // The ways of convolutions, as indices of convWays.
 const (
-	convTurned  = iota // places are the rows of tiles, and filters the columns
-	convUpright        // filters are the rows
-	convThin           // no tiles: sums go over planes, tap by tap
+	convTurned   = iota // places are the rows of tiles, and filters the columns
+	convUpright         // filters are the rows
+	convThin            // no tiles: sums go over planes, tap by tap
+	convWinograd        // by transforms of 4x4 elements, with bits of its own
 )
 
-var convWays = []string{"turned", "upright", "thin"}
+var convWays = []string{"turned", "upright", "thin", "winograd"}
 
 // convWay is the way that is wanted of a convolution, or what package conv finds best.
-// Filters that are not constant are not packed for the first.
+// Filters that are not constant are not packed for the first and the last.
+//
+// Whether it is the last depends on the shape alone, so that the operator by itself, and
+// other instruction sets, give the same bits.
 func convWay(s conv.Shape, constant bool, o *Options) int {
 	way := o.way - 1
 	switch {
-	case way == convTurned && constant || way > convTurned:
+	case way == convWinograd && constant && conv.WinogradAt(s):
 		return way
+	case way == convTurned && constant || way == convUpright || way == convThin:
+		return way
+	case constant && conv.WinogradPays(s):
+		return convWinograd
 	case conv.ThinAt(s):
 		return convThin
 	case constant && conv.FiltersOf(o.Level, s).Turned():
@@ -29,10 +37,13 @@ func convWay(s conv.Shape, constant bool, o *Options) int {
 func (t *convTask) way() int { return t.own }
 
 // works estimates ways by what they are known to be good at: few filters, many places,
-// filters that are packed.
+// filters that are packed. Winograd's has no rivals, since their bits differ from its own.
 func (t *convTask) works(o *Options) []int64 {
 	works := make([]int64, len(convWays))
 	works[t.own] = t.work
+	if t.own == convWinograd {
+		return works
+	}
 	if t.own != convUpright {
 		works[convUpright] = 2 * t.work
 	}

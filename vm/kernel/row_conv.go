@@ -24,7 +24,7 @@ func makeConv(b *Body, o *Options) (*Prepared, string) {
 	if why != "" {
 		return nil, why
 	}
-	t.work = convWork(b.Ops[heart].Call, o.Level)
+	t.work = t.estimate(b.Ops[heart].Call, o.Level)
 	if t.tail != nil {
 		t.work += t.tail.sheet.work(o.Level)
 	}
@@ -113,36 +113,55 @@ func shapeOf(c *ir.Call, axes []conv.Axis) conv.Shape {
 
 // ready makes the convolver and packs constant filters for it.
 func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
-	t.shape = shape
-	t.own = convWay(shape, w != nil, o)
-	if t.own == convThin {
+	t.shape, t.constant = shape, w != nil
+	t.own = convWay(shape, t.constant, o)
+	switch t.own {
+	case convThin:
 		t.convolver = conv.NewThin(o.Level, shape)
 		return
+	case convWinograd:
+		t.convolver = conv.NewWinograd(o.Level, shape)
+	default:
+		d := conv.NewDense(o.Level, shape, t.constant)
+		if turned := t.own == convTurned; turned != d.Turned() {
+			d.Stand(turned)
+			d.Divide(1)
+		}
+		t.convolver = d
 	}
-	d := conv.NewDense(o.Level, shape, w != nil)
-	if turned := t.own == convTurned; turned != d.Turned() {
-		d.Stand(turned)
-		d.Divide(1)
-	}
-	t.convolver, t.constant = d, w != nil
-	if w != nil {
+	if t.constant {
 		t.packed = packed(o, w, func(level isa.Level) Layout { return filtersAt(level, shape, w, t.own, o) })
 	}
+}
+
+// Filters are packed by what has a layout for them.
+type filters interface {
+	Layout() string // empty: they are taken as they are
+	Packed() int
+	Pack(dst, w []float32)
 }
 
 // filtersAt is how the convolver of a level takes constant filters: in the way that was
 // chosen for this level, and for others as they find best.
 func filtersAt(level isa.Level, shape conv.Shape, w *tensor.T, way int, o *Options) Layout {
-	d := conv.FiltersOf(level, shape)
-	if level == o.Level {
-		d.Stand(way == convTurned)
-	}
-	layout := d.Layout()
+	f := filtersOf(level, shape, way, level == o.Level)
+	layout := f.Layout()
 	if layout == "" {
 		return Layout{}
 	}
 	name := fmt.Sprintf("%s v%d", layout, gemm.LayoutVersion)
-	return Layout{name, d.Packed(), func(dst []float32) { d.Pack(dst, tensor.Of[float32](w)) }}
+	return Layout{name, f.Packed(), func(dst []float32) { f.Pack(dst, tensor.Of[float32](w)) }}
+}
+
+func filtersOf(level isa.Level, shape conv.Shape, way int, chosen bool) filters {
+	if way == convWinograd {
+		return conv.WinogradFiltersOf(level, shape)
+	}
+	d := conv.FiltersOf(level, shape)
+	if chosen {
+		d.Stand(way == convTurned)
+	}
+	return d
 }
 
 // follow makes the ending and the tail, if there is one, and looks whether a result may
@@ -176,9 +195,12 @@ func (t *convTask) follows(input int) bool {
 	return t.tail.sheet.follows(input)
 }
 
-// within bounds the error of sums in one chain, and of the tail.
+// within bounds the error of sums in one chain, or of transforms, and that of the tail.
 func (t *convTask) within() float64 {
 	w := 0x1p-23 * float64(t.depth+8)
+	if t.own == convWinograd {
+		w = conv.WinogradError(t.shape)
+	}
 	if t.tail != nil {
 		w += t.tail.sheet.within
 	}
@@ -193,6 +215,15 @@ func convWork(c *ir.Call, level isa.Level) int64 {
 	return max(1, flops/convRate[level]+min(cost.In+cost.Out, MaxWork)/16)
 }
 
+// estimate is convWork, less what transforms save.
+func (t *convTask) estimate(c *ir.Call, level isa.Level) int64 {
+	work := convWork(c, level)
+	if t.own == convWinograd {
+		work = int64(float64(work) * conv.WinogradShare(t.shape))
+	}
+	return work
+}
+
 // convRate is floating point operations a nanosecond.
 var convRate = map[isa.Level]int64{isa.Portable: 2, isa.AVX2: 80, isa.AVX512: 120, isa.NEON: 20}
 
@@ -201,15 +232,16 @@ func (t *convTask) Parts(want int) int { return t.Divide(want) }
 
 // Run computes the units of a part.
 func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
-	from, filters := tensor.Of[float32](in[t.x]), t.packed
+	from, plain := tensor.Of[float32](in[t.x]), tensor.Of[float32](in[t.w])
+	filters := t.packed
 	if filters == nil {
-		filters = tensor.Of[float32](in[t.w])
+		filters = plain
 	}
 	if len(t.more) > 0 {
 		in = x.behind(in, t.more)
 	}
 	if room := x.Floats(t.Room()); !x.Again || !x.conv.Has(room) {
-		x.conv = conv.Work{Room: room, Gemm: &x.gemm}
+		x.conv.Begin(room, &x.gemm, plain)
 	}
 	for u := t.Units() * part / parts; u < t.Units()*(part+1)/parts; u++ {
 		if err := x.Stop(); err != nil {

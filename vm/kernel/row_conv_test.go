@@ -167,10 +167,13 @@ func convRegion(t *testing.T, r *rand.Rand) (w *regionWriter, out int) {
 	w = &regionWriter{T: t, r: r}
 	groups := 1 + r.IntN(3)
 	per, filters := 1+r.IntN(6), groups*(1+r.IntN(9))
-	if r.IntN(3) == 0 {
-		per, filters = 1, groups
-	}
 	size, stride, pad := 1+r.IntN(3), 1+r.IntN(2), r.IntN(2)
+	switch r.IntN(6) {
+	case 0, 1:
+		per, filters = 1, groups
+	case 2: // what Winograd is for
+		groups, per, filters, size, stride = 1, 20+r.IntN(4), 16+r.IntN(20), 3, 1
+	}
 	x := w.input(normal(r, 1+r.IntN(2), groups*per, size+r.IntN(14), size+r.IntN(14)))
 	f := w.input(normal(r, filters, per, size, size))
 	args := []int{x, f}
@@ -199,7 +202,8 @@ func convRegion(t *testing.T, r *rand.Rand) (w *regionWriter, out int) {
 // every level, by any parts, and compares with the operators by themselves: the bits
 // with those of kernels of the same level, the numbers with their evaluations.
 func TestConvRegions(t *testing.T) {
-	for seed := range uint64(120) {
+	ways := map[string]int{}
+	for seed := range uint64(240) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		w, y := convRegion(t, r)
 		consts := make([]bool, len(w.in))
@@ -216,6 +220,7 @@ func TestConvRegions(t *testing.T) {
 			if !strings.HasPrefix(p.Name, "conv/f32/") {
 				t.Fatalf("seed %d: it runs by %s", seed, p.Name)
 			}
+			ways[p.Way]++
 			got := runRegion(t, p, b, w.in, 1)
 			if d := tensor.CompareWhole(got[0], want[0], tensor.Tolerance(p.Within)); d != nil {
 				t.Fatalf("seed %d by %s: %v", seed, p.Name, d)
@@ -228,6 +233,11 @@ func TestConvRegions(t *testing.T) {
 					t.Fatalf("seed %d by %s: parts give other bits", seed, p.Name)
 				}
 			}
+		}
+	}
+	for _, way := range []string{"turned", "upright", "thin", "winograd"} {
+		if ways[way] < 10 {
+			t.Errorf("%d regions ran by the way %q", ways[way], way)
 		}
 	}
 }

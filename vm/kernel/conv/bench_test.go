@@ -10,6 +10,7 @@ import (
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/peak"
+	"github.com/npulang/npu/vm/pages"
 )
 
 func square(images, groups, channels, filters, in, size, step, pad int) conv.Shape {
@@ -33,6 +34,16 @@ var layers = []struct {
 	{"7x7x512", square(1, 1, 512, 512, 7, 3, 1, 1)},
 	{"1x1/56x56x64x256", square(1, 1, 64, 256, 56, 1, 1, 0)},
 	{"1x1/14x14x1024x256", square(1, 1, 1024, 256, 14, 1, 1, 0)},
+	{"56x56x128", square(1, 1, 128, 128, 56, 3, 1, 1)},
+	{"28x28x256", square(1, 1, 256, 256, 28, 3, 1, 1)},
+	{"112x112x64", square(1, 1, 64, 64, 112, 3, 1, 1)},
+	{"112x112x32", square(1, 1, 32, 32, 112, 3, 1, 1)},
+	{"56x56x16", square(1, 1, 16, 16, 56, 3, 1, 1)},
+	{"14x14x64", square(1, 1, 64, 64, 14, 3, 1, 1)},
+	{"7x7x128", square(1, 1, 128, 128, 7, 3, 1, 1)},
+	{"4x4x512", square(1, 1, 512, 512, 4, 3, 1, 1)},
+	{"6x6x512", square(1, 1, 512, 512, 6, 3, 1, 1)},
+	{"10x10x512", square(1, 1, 512, 512, 10, 3, 1, 1)},
 	{"3x3/224x224x3x16", square(1, 1, 3, 16, 224, 3, 2, 1)},
 }
 
@@ -57,25 +68,37 @@ func share(b *testing.B, level isa.Level, flops float64, run func()) {
 
 func BenchmarkDense(b *testing.B) {
 	for _, l := range layers {
-		b.Run(l.name, func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 1))
-			nx, nw, size := count(l.Shape)
-			x, w := floats(r, nx), floats(r, nw)
-			d := conv.NewDense(isa.Best(), l.Shape, true)
-			packed := gemm.Aligned(d.Packed())
-			d.Pack(packed, w)
-			work := conv.Work{Room: gemm.Aligned(d.Room()), Gemm: new(gemm.Scratch)}
-			y := make([]float32, l.Images*l.Groups*l.Filters*size)
-			flops := 2 * float64(len(y)) * float64(nw) / float64(l.Groups*l.Filters)
-			share(b, isa.Best(), flops, func() {
-				for u := range d.Units() {
-					tile := d.Compute(&work, u, x, packed)
-					tile.Store(&work, isa.Best(), asIs, y, nil, l.Groups*l.Filters, size)
-				}
-			})
-			b.ReportMetric(float64(d.Units()), "units")
-		})
+		b.Run(l.name, func(b *testing.B) { benchmarkPacked(b, l.Shape, dense) })
 	}
+}
+
+// BenchmarkWinograd counts the products that a direct convolution takes, so that more than
+// the peak is what it should reach.
+func BenchmarkWinograd(b *testing.B) {
+	for _, l := range layers {
+		if conv.WinogradAt(l.Shape) {
+			b.Run(l.name, func(b *testing.B) { benchmarkPacked(b, l.Shape, winograd) })
+		}
+	}
+}
+
+func benchmarkPacked(b *testing.B, s conv.Shape, of func(isa.Level, conv.Shape, []float32) (kernel, []float32)) {
+	r := rand.New(rand.NewPCG(1, 1))
+	nx, nw, size := count(s)
+	x, w := floats(r, nx), floats(r, nw)
+	k, filters := of(isa.Best(), s, w)
+	packed := pages.Floats(len(filters))
+	copy(packed, filters)
+	work := conv.Work{Room: gemm.Aligned(k.Room()), Gemm: new(gemm.Scratch), Plain: w}
+	y := make([]float32, s.Images*s.Groups*s.Filters*size)
+	flops := 2 * float64(len(y)) * float64(nw) / float64(s.Groups*s.Filters)
+	share(b, isa.Best(), flops, func() {
+		for u := range k.Units() {
+			tile := k.Compute(&work, u, x, packed)
+			tile.Store(&work, isa.Best(), asIs, y, nil, s.Groups*s.Filters, size)
+		}
+	})
+	b.ReportMetric(float64(k.Units()), "units")
 }
 
 func BenchmarkThin(b *testing.B) {

@@ -53,7 +53,7 @@ func (p *pass) inBunches(sums []float32) {
 			b.k = min(p.deep, p.depth-k)
 			b.filters, b.offsets = address(&panels.From(at/width, k).Data[0]), address(&p.offsets[k])
 			b.sums, b.lies = address(&sums[at-p.b.first]), address(&p.lies[0])
-			p.all(b, width)
+			b.all(p.fast, len(p.lies), width)
 			b.add = 1
 		}
 	}
@@ -64,26 +64,26 @@ const (
 	lineBytes  = 64
 )
 
-// all goes through the places of the block. Bunches differ by one place at most, so that
-// none is much smaller than the rest. All of them together ask for the filters of as
-// many steps, which follow in memory and are next.
-func (p *pass) all(b *bunches, width int) {
-	most := len(p.fast.places) - 1
-	n := (len(p.lies) + most - 1) / most
-	low, high := len(p.lies)/n, len(p.lies)%n
+// all goes through n places with kernels for width filters. Bunches differ by one place at
+// most, so that none is much smaller than the rest. All of them together ask for the
+// filters of as many steps, which follow in memory and are next.
+func (b *bunches) all(fast *kernels, n, width int) {
+	most := len(fast.places) - 1
+	count := (n + most - 1) / most
+	low, high := n/count, n%count
 	b.next = b.filters + uintptr(b.k*width*floatBytes)
-	b.hop = (4*width*floatBytes + n - 1) / n
-	p.some(b, low+1, high)
-	p.some(b, low, n-high)
+	b.hop = (4*width*floatBytes + count - 1) / count
+	b.some(fast, low+1, high)
+	b.some(fast, low, count-high)
 }
 
 // some goes through n bunches of so many places, not too many at a time: the garbage
 // collector waits meanwhile.
-func (p *pass) some(b *bunches, places, n int) {
+func (b *bunches) some(fast *kernels, places, n int) {
 	const atOnce = 1 << 18 // steps of k of a place: some hundred microseconds
 	for each := max(1, atOnce/(b.k*places)); n > 0; n -= each {
 		b.count = min(n, each)
-		p.fast.places[places](b)
+		fast.places[places](b)
 	}
 }
 

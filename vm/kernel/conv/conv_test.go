@@ -150,7 +150,7 @@ func thin(level isa.Level, s conv.Shape, w []float32) (kernel, []float32) {
 // asIs leaves sums as they are.
 var asIs = conv.NewEnding(nil, float32(math.Inf(-1)), float32(math.Inf(1)))
 
-func compute(t *testing.T, level isa.Level, d kernel, s conv.Shape, parts int, x, packed []float32) []float32 {
+func compute(t *testing.T, level isa.Level, d kernel, s conv.Shape, parts int, x, packed, w []float32) []float32 {
 	t.Helper()
 	parts = d.Divide(parts)
 	_, _, size := count(s)
@@ -160,7 +160,7 @@ func compute(t *testing.T, level isa.Level, d kernel, s conv.Shape, parts int, x
 	}
 	for part := range parts {
 		room, check := guarded(d.Room())
-		work := conv.Work{Room: room, Gemm: new(gemm.Scratch)}
+		work := conv.Work{Room: room, Gemm: new(gemm.Scratch), Plain: w}
 		for u := range d.Units() {
 			if u%parts != part {
 				continue
@@ -194,7 +194,7 @@ func testKernel(t *testing.T, make func(isa.Level, conv.Shape, []float32) (kerne
 		for _, level := range isa.Levels() {
 			k, packed := make(level, s, w)
 			for _, parts := range []int{1, 2, 5} {
-				y := compute(t, level, k, s, parts, x, packed)
+				y := compute(t, level, k, s, parts, x, packed, w)
 				for i, v := range y {
 					if !(math.Abs(float64(v)-sums[i]) <= 0x1p-23*sizes[i]*float64(nw)) {
 						t.Fatalf("%v, %v in %d parts: element %d is %g, not %g", s, level, parts, i, v, sums[i])
@@ -234,7 +234,7 @@ func TestFused(t *testing.T) {
 			s := conv.Shape{Images: 1, Groups: 1, Channels: 2, Filters: 1, Axes: []conv.Axis{axis(9, 1, 1, 1, 0, 0)}}
 			x := slices.Concat(slices.Repeat([]float32{-float32(square)}, 9), slices.Repeat([]float32{a}, 9))
 			k, packed := make(level, s, []float32{1, a})
-			for i, v := range compute(t, level, k, s, 1, x, packed) {
+			for i, v := range compute(t, level, k, s, 1, x, packed, nil) {
 				if want := float32(square - float64(float32(square))); level != isa.Portable && v != want || level == isa.Portable && v != 0 {
 					t.Errorf("%v: element %d is %g, not %g", level, i, v, want)
 				}

@@ -10,11 +10,22 @@ import (
 type Work struct {
 	Room []float32     // scratch memory: as much as the kernel's Room says
 	Gemm *gemm.Scratch // of products
+	// Plain are the filters as the operator has them, which Winograd takes besides packed
+	// ones.
+	Plain []float32
 
-	staged  Block // whose planes lie in the stage
-	holds   bool  // whether any do
-	bunches bunches
-	ender   ender
+	staged   Block // whose planes lie in the stage
+	holds    bool  // whether any do
+	bunches  bunches
+	ender    ender
+	spreader spreader
+	joiner   joiner
+	direct   *Work // of what Winograd leaves to a direct convolution
+}
+
+// Begin makes it the work of a task that has not computed anything yet.
+func (w *Work) Begin(room []float32, g *gemm.Scratch, plain []float32) {
+	*w = Work{Room: room, Gemm: g, Plain: plain, direct: w.direct}
 }
 
 // Has reports whether the work has some memory, so that what it holds there is good

@@ -158,6 +158,12 @@ func (d *Dense) bunchedCost(g *grid, parts int) float64 {
 	if staged > stageRoom {
 		unit *= 1.1
 	}
+	return slowest(g, parts, unit, block)
+}
+
+// slowest is what the largest part takes, of units that each take a time, and of blocks
+// that take one more for their first unit in each part.
+func slowest(g *grid, parts int, unit, block float64) float64 {
 	units, pieces := g.units(), g.filters.parts()
 	parts = min(parts, units)
 	worst := 0.0

@@ -2,10 +2,11 @@
 // [N, C, spatial...] with any number of spatial axes, strides, dilations, paddings
 // and groups.
 //
-//	a Shape, an instruction set   =>   a Dense, a Thin or a Pool, which is cut into
-//	                                   units and computes one of them at a time
+//	a Shape, an instruction set   =>   a Dense, a Winograd, a Thin or a Pool,
+//	                                   which is cut into units and computes one of
+//	                                   them at a time
 //
-// All of them begin by staging: what a unit reads of the input is copied once into
+// All but Winograd begin by staging: what a unit reads of the input is copied once into
 // planes that have the padding around them, one plane for each remainder of the
 // strides. There the places of a window are neighbours whatever the stride, and each
 // tap of the window (an element of its kernel) is one distance for all places.
@@ -19,7 +20,10 @@
 // all filters. A Thin convolution has a filter or two for each group, as depthwise ones
 // do: its sums go over whole planes, tap by tap. So do pools.
 //
-// Every sum begins at zero and takes one fused multiply-add for each k in ascending
+// A Winograd convolution takes fewer products, of transformed filters and elements, where
+// windows of 3x3 stand side by side. It has bits of its own.
+//
+// All other sums begin at zero and take one fused multiply-add for each k in ascending
 // order: channels outermost, the last axis innermost, as the operator counts them,
 // padding included. Neither units nor panels nor the instruction set change the
 // order, so that they don't change a bit; but for Portable, which rounds products

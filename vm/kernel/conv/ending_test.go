@@ -75,7 +75,7 @@ func TestEndings(t *testing.T) {
 		for _, level := range isa.Levels() {
 			for _, makeKernel := range []func(isa.Level, conv.Shape, []float32) (kernel, []float32){dense, inPlace, thin} {
 				k, packed := makeKernel(level, s, w)
-				sums := compute(t, level, k, s, 1, x, packed)
+				sums := compute(t, level, k, s, 1, x, packed, nil)
 				check := func(how string, got []float32, rest []float32) {
 					t.Helper()
 					for i, v := range got {

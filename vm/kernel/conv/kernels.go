@@ -29,6 +29,10 @@ type kernels struct {
 	// places has functions by how many places their bunches have; nil: there are none.
 	places []func(*bunches)
 
+	// Transforms of quads; see spreader and joiner. spreadWide, of eight quads, may be nil.
+	spread, spreadWide func(*spreader)
+	join               func(*joiner)
+
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc
 	most     func(dst, src *float32, n int, offsets *int, taps int, lowest *float32)

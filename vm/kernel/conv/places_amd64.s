@@ -36,6 +36,7 @@ multiply:
 
 four:
 	PREFETCHT1   (DI)
+	PREFETCHT1   64(DI)
 	ADDQ         R8, DI
 	MOVQ         (CX), R9
 	VMOVUPS      (DX), Y2
@@ -143,6 +144,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
 	ADDQ         R9, R8
 	MOVQ         (CX), R10
 	VMOVUPS      (DX), Y4
@@ -275,6 +277,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	MOVQ         (CX), R11
 	VMOVUPS      (DX), Y6
@@ -432,6 +435,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
 	ADDQ         R11, R10
 	MOVQ         (CX), R12
 	VMOVUPS      (DX), Y8
@@ -614,6 +618,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	MOVQ         (CX), R13
 	VMOVUPS      (DX), Y10
@@ -821,6 +826,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	MOVQ         (CX), R14
 	VMOVUPS      (DX), Y12
@@ -1011,6 +1017,7 @@ multiply:
 
 four:
 	PREFETCHT1   (DI)
+	PREFETCHT1   64(DI)
 	ADDQ         R8, DI
 	MOVQ         (CX), R9
 	VMOVUPS      (DX), Z2
@@ -1123,6 +1130,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
 	ADDQ         R9, R8
 	MOVQ         (CX), R10
 	VMOVUPS      (DX), Z4
@@ -1260,6 +1268,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	ADDQ         R10, R9
 	MOVQ         (CX), R11
 	VMOVUPS      (DX), Z6
@@ -1422,6 +1431,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
 	ADDQ         R11, R10
 	MOVQ         (CX), R12
 	VMOVUPS      (DX), Z8
@@ -1609,6 +1619,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
 	ADDQ         R12, R11
 	MOVQ         (CX), R13
 	VMOVUPS      (DX), Z10
@@ -1821,6 +1832,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
 	ADDQ         R13, R12
 	MOVQ         (CX), R14
 	VMOVUPS      (DX), Z12
@@ -2058,6 +2070,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
 	ADDQ         R14, R13
 	MOVQ         (CX), R15
 	VMOVUPS      (DX), Z14
@@ -2320,6 +2333,7 @@ multiply:
 
 four:
 	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
 	ADDQ         R15, R14
 	MOVQ         (CX), BP
 	VMOVUPS      (DX), Z16

@@ -6,6 +6,7 @@ var portable = kernels{
 	lanes: 8, depth: 320,
 	run: runGo, pair: pairGo, each: eachGo, runs: runsGo, rows: rowsGo,
 	endTurned: endTurnedGo, endRows: endRowsGo,
+	spread: spreadGo, join: joinGo,
 	products: productsGo, sums: sumsGo, most: mostGo,
 }
 

@@ -18,6 +18,7 @@ func main() {
 		gen.File{Name: "taps", Build: taps},
 		gen.File{Name: "ends", Build: ends},
 		gen.File{Name: "places", Build: places},
+		gen.File{Name: "winograd", Build: winograd},
 	)
 }
 

@@ -20,7 +20,7 @@ const (
 	fieldLd      // bytes from one place's sums to the next
 	fieldDepth   // k
 	fieldAdd     // 0: begin with zero; else with the sums
-	fieldNext    // what the loop asks for ahead of its use
+	fieldNext    // what the loop asks for ahead of its use, two lines at a time
 	fieldHop     // bytes to go on there every four steps
 	fieldCount   // bunches
 )
@@ -143,6 +143,7 @@ func (b *bunch) products() {
 	b.JLT(LabelRef("rest"))
 	b.Label("four")
 	b.PREFETCHT1(Mem{Base: next})
+	b.PREFETCHT1(Mem{Base: next, Disp: 64})
 	b.ADDQ(hop, next)
 	for s := range unroll {
 		b.product(src, offsets, filters, s)
