@@ -24,4 +24,19 @@ func TestFields(t *testing.T) {
 	if want := []uintptr{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 104}; unsafe.Sizeof(e.ld) == 8 && !slices.Equal(places, want) {
 		t.Errorf("ender has its fields at %v, not %v", places, want)
 	}
+	var p spreader
+	places = []uintptr{
+		unsafe.Offsetof(p.src), unsafe.Offsetof(p.from), unsafe.Offsetof(p.step), unsafe.Offsetof(p.masks), unsafe.Offsetof(p.dst),
+		unsafe.Offsetof(p.to), unsafe.Offsetof(p.apart), unsafe.Offsetof(p.count), unsafe.Offsetof(p.groups),
+	}
+	if want := []uintptr{0, 32, 64, 96, 104, 112, 120, 128, 136}; unsafe.Sizeof(p.to) == 8 && !slices.Equal(places, want) {
+		t.Errorf("spreader has its fields at %v, not %v", places, want)
+	}
+	var j joiner
+	places = []uintptr{
+		unsafe.Offsetof(j.src), unsafe.Offsetof(j.dst), unsafe.Offsetof(j.line), unsafe.Offsetof(j.ld), unsafe.Offsetof(j.count), unsafe.Offsetof(j.bad),
+	}
+	if want := []uintptr{0, 8, 16, 24, 32, 40}; unsafe.Sizeof(j.ld) == 8 && !slices.Equal(places, want) {
+		t.Errorf("joiner has its fields at %v, not %v", places, want)
+	}
 }

@@ -135,7 +135,7 @@ func (c *Winograd) multiply(w *Work, b *Block, quads, products, sums, packed []f
 
 // quadDepth is k of a product at most, where places go by bunches: filters and quads of
 // so many channels stay in the first-level cache while all bunches of a band read them.
-var quadDepth = 256
+const quadDepth = 256
 
 // panel multiplies all quads with a panel of filters, point by point.
 func (c *Winograd) panel(w *Work, bands []quadBand, quads, products, filters []float32) {

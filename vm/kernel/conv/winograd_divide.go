@@ -58,8 +58,12 @@ func (c *Winograd) cost(g *grid, parts int) float64 {
 	panels := roundUp(g.filters.each, width) / width
 	most := max(len(c.fast.places)-1, 6)
 	bunches := (quads + most - 1) / most
-	panel := points*(max(quads, sumLatency*bunches)*c.Channels+bunchCost*bunches) + quads*width/8*joinCost
-	unit := unitCost + float64(panels*panel) + float64(4*quads*g.filters.each)*storeCost
+	product := float64(points * (max(quads, sumLatency*bunches)*c.Channels + bunchCost*bunches))
+	if points*c.Channels*c.Filters > keptRoom {
+		product = max(product, float64(points*c.Channels*width)/filterRate)
+	}
+	panel := product + float64(quads*width/8*joinCost)
+	unit := unitCost + float64(panels)*panel + float64(4*quads*g.filters.each)*storeCost
 	block := float64(lanes*c.Channels*spreadCost) / 8
 	if lanes*points*c.Channels+quads*points*width > quadRoom {
 		unit *= 1.1

@@ -1,6 +1,8 @@
 package conv_test
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -167,6 +169,33 @@ func TestWinogradPays(t *testing.T) {
 	} {
 		if got := conv.WinogradPays(c.s); got != c.pays {
 			t.Errorf("%v: %v, a share of %.2f", c.s, got, conv.WinogradShare(c.s))
+		}
+	}
+}
+
+// TestWinogradBits: every instruction set that fuses products and sums has the same bits,
+// also those that no single machine has together.
+func TestWinogradBits(t *testing.T) {
+	s := square(1, 1, 37, 21, 13, 3, 1, 1)
+	nx, nw, _ := count(s)
+	r := rand.New(rand.NewPCG(1, 17))
+	x, w := make([]float32, nx), make([]float32, nw)
+	for _, list := range [][]float32{x, w} {
+		for i := range list {
+			list[i] = float32(r.Int32()) * 0x1p-31
+		}
+	}
+	for _, level := range isa.Levels() {
+		if level == isa.Portable {
+			continue
+		}
+		k, packed := winograd(level, s, w)
+		sum := fnv.New64a()
+		for _, v := range compute(t, level, k, s, 1, x, packed, w) {
+			binary.Write(sum, binary.LittleEndian, v)
+		}
+		if got := sum.Sum64(); got != 0x6cc59d6b979a25b5 {
+			t.Errorf("%v: the checksum is %#x", level, got)
 		}
 	}
 }
