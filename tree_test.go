@@ -23,6 +23,7 @@ const policy = `
 NONE                                   < ir/diag, stdlib, golden/expect, lower/place, vm/kernel/isa, vm/pages
 vm/kernel/isa                          < vm/kernel/bank, vm/kernel/peak, vm/kernel/vec, vm/kernel/narrow, vm/kernel/move
 vm/kernel/narrow, vm/pages             < vm/kernel/gemm
+vm/kernel/narrow                       < vm/kernel/vec
 vm/kernel/vec                          < vm/kernel/strip, vm/kernel/norm
 vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
 vm/kernel/gemm, vm/kernel/vec          < vm/kernel/conv

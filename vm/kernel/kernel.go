@@ -114,6 +114,7 @@ func init() {
 		quantizeRow,
 		normRow,
 		reduceRow,
+		foldRow,
 		reference,
 	}
 }

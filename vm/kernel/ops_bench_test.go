@@ -32,7 +32,12 @@ var opCases = slices.Concat(
 	alike("i64[1024,1024] i64[1024,1024]", "i64[1024,1024]", "add mul maximum div rem shift_left shift_right"),
 	alike("i32[1024,1024] i32[1024,1024]", "i32[1024,1024]", "add mul bit_and bit_or bit_xor"),
 	alike("f64[1024,512] f64[1024,512]", "f64[1024,512]", "add mul"),
-	alike("f64[1024,512]", "f64[1024,512]", "relu sqrt exp"),
+	alike("f64[1024,512]", "f64[1024,512]", "relu sqrt exp abs floor log tanh sigmoid erf gelu silu sin reciprocal"),
+	alike("f64[1024,512] f64[1024,512]", "f64[1024,512]", "div pow maximum"),
+	alike("f64[1024,512]", "f64[1024]", "max mean min norm2 prod sum sum_square variance logsumexp", "axis=[1]"),
+	alike("i64[1024,512]", "i64[1024]", "max min prod sum", "axis=[1]"),
+	alike("i32[1024,1024]", "i32[1024]", "max min sum", "axis=[1]"),
+	alike("f64[1024,512]", "f64[1024,512]", "softmax", "axis=-1"),
 	alike("i64[1024,1024] i64[1024,1024]", "bool[1024,1024]", "equal less"),
 	alike("bool[1024,1024] bool[1024,1024]", "bool[1024,1024]", "logical_and logical_or logical_xor"),
 	[]opCase{

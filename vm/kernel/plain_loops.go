@@ -292,16 +292,18 @@ func intLoops[E anyInt]() map[string]plainLoop {
 	return loops
 }
 
-func floatLoops[E float64 | float32]() map[string]plainLoop {
-	loops := numberLoops[E]()
-	loops["div"] = divLoop[E]
+// wideLoops are the loops of floats of eight bytes.
+func wideLoops() map[string]plainLoop {
+	loops := numberLoops[float64]()
+	loops["div"] = divLoop[float64]
+	maps.Copy(loops, floatFunctions)
 	return loops
 }
 
 // plainLoops are the loops by dtype of the arguments and operator. Floats of four
 // bytes are computed by strips.
 var plainLoops = map[tensor.DType]map[string]plainLoop{
-	tensor.F64: floatLoops[float64](),
+	tensor.F64: wideLoops(),
 	tensor.I64: intLoops[int64](), tensor.I32: intLoops[int32](), tensor.I16: intLoops[int16](), tensor.I8: intLoops[int8](),
 	tensor.U64: intLoops[uint64](), tensor.U32: intLoops[uint32](), tensor.U16: intLoops[uint16](), tensor.U8: intLoops[uint8](),
 }

@@ -3,6 +3,8 @@ package vec
 import (
 	"math"
 	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/narrow"
 )
 
 // rows is the table of codes. Its portable forms define what a code computes.
@@ -117,8 +119,8 @@ var rows = [Codes]row{
 	WhereA: bits3("where a", func(x, a, b uint32) uint32 { return a&x | b&^a }),
 	WhereB: bits3("where b", func(x, a, b uint32) uint32 { return a&b | x&^a }),
 
-	RoundF16:  bits1("round f16", func(x uint32) uint32 { return math.Float32bits(fromHalf(toHalf(math.Float32frombits(x)))) }),
-	RoundBF16: bits1("round bf16", func(x uint32) uint32 { return uint32(toBF16(x)) << 16 }),
+	RoundF16:  float1("round f16", func(x float32) float32 { return narrow.F16(narrow.F16Of(x)) }),
+	RoundBF16: float1("round bf16", func(x float32) float32 { return narrow.BF16(narrow.BF16Of(x)) }),
 	Truth:     bits1("truth", func(x uint32) uint32 { return truth(x&^signBit != 0) }),
 	Float:     bits1("float", func(x uint32) uint32 { return x & 0x3f800000 }),
 	Int:       bits1("int", func(x uint32) uint32 { return x & 1 }),

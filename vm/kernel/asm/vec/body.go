@@ -54,6 +54,7 @@ type function struct {
 	args  int
 	wide  bool
 	make  func(g *graph, x, a, b *node) *node
+	steps []function // instead of make: what it computes in turn
 	guard func(g *graph, x, a, b *node) *node
 }
 
@@ -66,17 +67,28 @@ func (e *emitter) code(f function, end string) string {
 		e.guard(f)
 	}
 	e.wide = f.wide
-	for i := range e.vectors {
-		if f.wide {
-			e.wideVector(f, i)
-			continue
+	for _, f := range f.inTurn() {
+		for i := range e.vectors {
+			if f.wide {
+				e.wideVector(f, i)
+				continue
+			}
+			e.point(i, 0, e.bytes)
+			g, result := e.graph(f, f.make)
+			e.run(g, result, i, e.temps(i))
 		}
-		e.point(i, 0, e.bytes)
-		g, result := e.graph(f, f.make)
-		e.run(g, result, i, e.temps(i))
 	}
 	e.next()
 	return name
+}
+
+// inTurn are the functions that a function is made of, each of which is computed for all
+// of the accumulator before the next, so that no instruction waits for the one before.
+func (f function) inTurn() []function {
+	if f.steps != nil {
+		return f.steps
+	}
+	return []function{f}
 }
 
 // point sets where the operands of a vector lie.

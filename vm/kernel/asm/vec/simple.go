@@ -187,12 +187,12 @@ func codeOf(name string) function {
 	panic("there is no code " + name)
 }
 
+// pairOf computes two codes in turn; the operand of the second is b if the first has one.
 func pairOf(first, second function) function {
-	return function{code: first.code + second.code, args: first.args + second.args, make: func(g *graph, x, a, b *node) *node {
-		y := first.make(g, x, a, nil)
-		if first.args > 0 {
-			a = b
-		}
-		return second.make(g, y, a, nil)
-	}}
+	then := second
+	if first.args > 0 {
+		then.args = first.args + second.args
+		then.make = func(g *graph, x, _, b *node) *node { return second.make(g, x, b, nil) }
+	}
+	return function{code: first.code + second.code, args: first.args + second.args, steps: []function{first, then}}
 }

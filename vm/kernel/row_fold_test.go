@@ -1,0 +1,62 @@
+package kernel_test
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/irtest"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
+)
+
+// foldCases are shapes and the axes that are reduced: rows in groups of four and what is
+// left, columns in more than one run, several axes, nothing.
+var foldCases = []struct {
+	shape string
+	axes  []int64
+}{
+	{"[1,100]", []int64{1}}, {"[2,7]", []int64{1}}, {"[9,33]", []int64{1}}, {"[12,1]", []int64{1}},
+	{"[37,5]", []int64{0}}, {"[3,20,700]", []int64{1}}, {"[3,20,7]", []int64{0, 2}}, {"[4,3,5,6]", []int64{0, 2}}, {"[5,6,7]", []int64{0, 1, 2}},
+	{"[3,0]", []int64{1}}, {"[0,3]", []int64{1}}, {"[]", []int64{}},
+}
+
+// TestFolds compares with the reference, bit for bit, every dtype and operator that has a
+// loop.
+func TestFolds(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	ran := map[string]int{}
+	var x kernel.Exec
+	options := kernel.Best()
+	for _, d := range tensor.DTypes {
+		for _, op := range []*ir.Op{ir.Sum, ir.Prod, ir.SumSquare, ir.Norm1, ir.Max, ir.Min, ir.Mean} {
+			for _, c := range foldCases {
+				call := &ir.Call{Op: op, Attrs: []ir.Lit{ir.IntsLit(c.axes...), ir.BoolLit(false)}, In: []ir.Type{typeOf(t, d.String()+c.shape)}}
+				if ir.InferCall(call) != nil {
+					continue
+				}
+				k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &options)
+				if !strings.HasPrefix(k.Name, "fold/") {
+					continue
+				}
+				ran[d.String()]++
+				in := irtest.Tensor(r, call.In[0])
+				if d.IsFloat() && r.IntN(3) > 0 { // some without NaN
+					fillBy(in, func() float64 { return math.Ldexp(r.NormFloat64(), r.IntN(40)) })
+				}
+				want, err := ir.Evaluate(call, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, k, &x, call, []*tensor.T{in}, want, nil)
+			}
+		}
+	}
+	if got, want := strings.Join(slices.Sorted(maps.Keys(ran)), " "), "f64 i16 i32 i64 i8 u16 u32 u64 u8"; got != want {
+		t.Errorf("there are loops for %s, want %s", got, want)
+	}
+}
