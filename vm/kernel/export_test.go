@@ -13,3 +13,19 @@ func Unindexed(f func()) {
 	}()
 	f()
 }
+
+// ScaledSteps counts the steps behind the product of bytes of a task that its kernel does
+// where the sums stand.
+func ScaledSteps(p *Prepared) (n int) {
+	t, ok := p.Runner.(*productTask)
+	if !ok || t.products[0].scale == nil {
+		return 0
+	}
+	s := t.products[0].scale
+	for _, o := range []scaleOperand{s.rows, s.cols, s.bias} {
+		if o.input != Absent {
+			n++
+		}
+	}
+	return n + 1
+}

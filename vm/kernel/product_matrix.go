@@ -25,11 +25,12 @@ type product struct {
 	// would be one column is one row, along which kernels compute.
 	turned bool
 
-	heartRows int          // rows of one matrix of the operator's result, as a tail counts them
-	format    *gemm.Format // of narrow operands; nil: floats of four bytes
-	leftSize  int          // of an element of a narrow A
-	signed    bool         // the bytes of A have a sign
-	shifts    bool         // the format multiplies A shifted, so that columns have offsets
+	heartRows int           // rows of one matrix of the operator's result, as a tail counts them
+	format    *gemm.Format  // of narrow operands; nil: floats of four bytes
+	leftSize  int           // of an element of a narrow A
+	signed    bool          // the bytes of A have a sign
+	shifts    bool          // the format multiplies A shifted, so that columns have offsets
+	scale     *productScale // of bytes; nil: what follows takes their sums
 	packs     *packedMatrices
 	tail      *tail
 	way       *productWay // nil: the usual one

@@ -61,6 +61,7 @@ type narrowRun struct {
 	rows, cols  int // that they hold
 	gathered    []byte
 	offsets     []float32 // of the columns that are multiplied, if there are any
+	scale       gemm.Scale
 }
 
 // narrowRun takes the memory for a part of a product.
@@ -109,6 +110,10 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 				r.job.Blocks = p.way.blocks
 			}
 			r.job.Bias = r.narrow.offsets
+			if p.scale != nil {
+				r.narrow.scale = p.scaleFor(in, index*p.m+row, from)
+				r.job.Scale = &r.narrow.scale
+			}
 			if p.tail == nil {
 				r.job.C, r.job.Ldc = floats(out[0])[(index*p.m+row)*p.n+from:], p.n
 			} else {

@@ -103,6 +103,7 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	if bias := p.biasOf(b); bias != nil {
 		p.op, p.bias = bias.op, bias.input
 	}
+	p.scaled(b)
 	// The tail rounds sums to halves, also where nothing else follows.
 	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && b.Type(b.Out[p.out]).DType.Size() == 4 || p.nothing(b) {
 		return ""

@@ -24,6 +24,7 @@ type Block struct {
 
 	// tiled says that A holds what packTiles has made of it.
 	tiled bool
+	end   *ending // what finishes the sums; nil: they are finished
 }
 
 // Run computes the block, in tiles, panel by panel. Every element is the sum of its
@@ -97,6 +98,7 @@ func (t *tile) narrow(k *kernels, s stack) {
 		}
 		t.column(k, s, address(b.C)+uintptr(n*floatBytes))
 		t.b += uintptr(t.panel)
+		b.finish(n, t.n)
 	}
 }
 
@@ -157,6 +159,7 @@ func (t *tile) wide(k *kernels, s stack) {
 			t.next += uintptr(t.hop * (b.K / hopSteps))
 		}
 		panel += uintptr(group * t.panel)
+		b.finish(n, min(b.N-n, group*k.width))
 	}
 }
 

@@ -17,6 +17,8 @@ type Product struct {
 	// Bias, if not nil, is N floats that are added to every row of the product, which
 	// has been rounded before; N integers, as Ints views them, where sums are integers.
 	Bias []float32
+	// Scale, if not nil, makes floats of sums that are integers.
+	Scale *Scale
 	// Tail, if not nil, is called for every finished block of C while it is in the
 	// second cache.
 	Tail Tail
@@ -195,12 +197,14 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 			Bias: m.bias(ks, cols),
 		}
 		m.left(&b, rows, ks)
+		if ks.Hi == m.p.K && m.p.ends() {
+			b.end = m.ending(rows, cols)
+		}
 		m.x.run(m.set, &b)
 	}
 	if w.ks.Hi < m.p.K {
 		return nil
 	}
-	m.addRests(rows, cols, c, ldc)
 	if m.p.Tail != nil {
 		m.p.Tail.Block(rows.Lo, cols.Lo, rows.len(), cols.len(), c, ldc)
 	}

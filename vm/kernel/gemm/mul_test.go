@@ -345,13 +345,14 @@ func TestFields(t *testing.T) {
 			t.Errorf("field %d lies at %d", i, off)
 		}
 	}
-	var r rest
+	var f finish
 	for i, off := range []uintptr{
-		unsafe.Offsetof(r.c), unsafe.Offsetof(r.b), unsafe.Offsetof(r.ldc), unsafe.Offsetof(r.panel), unsafe.Offsetof(r.rows),
-		unsafe.Offsetof(r.sums), unsafe.Offsetof(r.starts), unsafe.Offsetof(r.values), unsafe.Offsetof(r.quads),
+		unsafe.Offsetof(f.c), unsafe.Offsetof(f.ldc), unsafe.Offsetof(f.rows), unsafe.Offsetof(f.sums), unsafe.Offsetof(f.sumStep),
+		unsafe.Offsetof(f.starts), unsafe.Offsetof(f.startStep), unsafe.Offsetof(f.values), unsafe.Offsetof(f.quads), unsafe.Offsetof(f.b),
+		unsafe.Offsetof(f.panel), unsafe.Offsetof(f.scales), unsafe.Offsetof(f.scaleStep), unsafe.Offsetof(f.cols), unsafe.Offsetof(f.bias),
 	} {
 		if isa.Has(isa.AVX2) && off != uintptr(8*i) {
-			t.Errorf("field %d of what is left lies at %d", i, off)
+			t.Errorf("field %d of what finishes lies at %d", i, off)
 		}
 	}
 }

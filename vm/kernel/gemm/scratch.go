@@ -5,8 +5,8 @@ package gemm
 // have one each.
 type Scratch struct {
 	tile    tile
-	rest    rest
 	a, b, c []float32
+	end     ending
 }
 
 // floats returns the first n floats of a buffer, which is made anew if it is too

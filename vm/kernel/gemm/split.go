@@ -11,32 +11,16 @@ import "unsafe"
 //	                                                      at 255 that is 32640
 //	rests    36   0    0    0  |                          of the fours that have some
 //
-// The tiles multiply what has been left, and the rests, of which there are few, are added
-// to the block that they leave, with what B is larger by: 128 times the sum of each row of
-// A. The sums are those of A and B, to the bit. Where every four has a rest, that takes as
-// long as the tiles.
+// The tiles multiply what has been left, and the products of the rests, of which there
+// are few, are added to what they leave, panel by panel. What B is larger by is taken off:
+// 128 times the sum of each row of A. The sums are those of A and B, to the bit. Where
+// every four has a rest, that takes as long as the tiles.
 
 // A splitter is the code for it.
 type splitter struct {
 	// row takes n bytes apart, a multiple of 32, and returns their sum and the number of
 	// rests, which it writes with room for eight more.
 	row func(row *int8, values, quads *int32, n int) (count, sum int)
-	// rests adds the rests to rows of one panel, or of four.
-	rest, rest4 func(*rest)
-}
-
-// A rest is the argument of a function that adds rests to rows of C. The generator knows
-// the offsets of the fields. Places are numbers, as in tile.
-type rest struct {
-	c, b       uintptr
-	ldc, panel int     // from one row of C, and from one panel, to the next, in bytes
-	rows       int     // at least one
-	sums       uintptr // of the first row
-	starts     uintptr // of the first row
-	values     uintptr
-	quads      uintptr
-
-	edge [16]int32 // a row of a panel whose last columns do not exist
 }
 
 // splits are the rests of a left operand, and the sums of its rows, behind the rows.
@@ -79,46 +63,6 @@ func (f *Format) splitRows(data []float32, m, steps int) {
 		next += count
 	}
 	s.starts[m] = next
-}
-
-// addRests adds the rests to a block of C whose products are complete.
-func (m *mul) addRests(rows, cols Range, c []float32, ldc int) {
-	f := m.p.format
-	if f == nil || f.split == nil || m.p.K == 0 {
-		return
-	}
-	s := f.splits(m.p.A.Data, m.p.M, m.p.K)
-	r, w := &m.x.rest, f.set.width
-	r.ldc, r.panel, r.rows = ldc*floatBytes, m.p.Panels.Panel*floatBytes, rows.len()
-	r.starts, r.sums = place(s.starts, rows.Lo), place(s.sums, rows.Lo)
-	r.values, r.quads = place(s.values, 0), place(s.quads, 0)
-	for n := cols.Lo; n < cols.Hi; {
-		r.c, r.b = address(c)+uintptr((n-cols.Lo)*floatBytes), address(m.p.Panels.From(n/w, 0).Data)
-		switch left := cols.Hi - n; {
-		case left >= 4*w:
-			f.split.rest4(r)
-			n += 4 * w
-		case left >= w:
-			f.split.rest(r)
-			n += w
-		default:
-			r.addEdge(f.split, Ints(c[n-cols.Lo:]), left)
-			n += left
-		}
-	}
-}
-
-// addEdge adds the rests to the first n columns of a panel, row by row.
-func (r *rest) addEdge(f *splitter, c []int32, n int) {
-	ldc, rows := r.ldc/floatBytes, r.rows
-	r.c, r.rows = place(r.edge[:], 0), 1
-	for i := range rows {
-		copy(r.edge[:], c[i*ldc:][:n])
-		f.rest(r)
-		copy(c[i*ldc:][:n], r.edge[:])
-		r.starts += unsafe.Sizeof(0)
-		r.sums += floatBytes
-	}
 }
 
 // place is where an element of a slice is, or would be.

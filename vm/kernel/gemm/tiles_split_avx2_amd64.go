@@ -79,13 +79,3 @@ func rows6SplitAVX2(t *tile)
 //
 //go:noescape
 func splitRowAVX2(row *int8, values *int32, quads *int32, n int) (count int, sum int)
-
-// addRests1AVX2 adds to rows of 16 integers what is missing.
-//
-//go:noescape
-func addRests1AVX2(r *rest)
-
-// addRests4AVX2 adds to rows of 64 integers what is missing.
-//
-//go:noescape
-func addRests4AVX2(r *rest)

@@ -72,7 +72,9 @@ var (
 	// to more than 128, so that their products' sum fits 16 bits, whatever B is.
 	int8Split = operands{
 		name: "Split", part: 1, spare: 1, integers: true, load: loadWhole, spread: spreadInts, more: split,
-		add: func(t *tile, a, b, sum reg.VecVirtual) { multiplyAdd(t.Context, a, b, t.alloc(t.Context), sum) },
+		add: func(t *tile, a, b, sum reg.VecVirtual) {
+			multiplyAdd(t.Context, a, b, consts(t.Context, onesWords), t.alloc(t.Context), sum)
+		},
 	}
 
 	// Four bytes without a sign in A meet four with one.

@@ -1,37 +1,19 @@
 package main
 
 import (
-	"fmt"
 	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-
-	"github.com/npulang/npu/vm/kernel/asm/gen"
 )
 
 // The left operands of int8Split, and the rests that are added behind the tiles.
-
-// The fields of gemm.rest, at their offsets.
-const (
-	restC      = 8 * iota
-	restB      // panels
-	restLdc    // bytes from one row of C to the next
-	restPanel  // bytes from one panel to the next
-	restRows   // of C
-	restSums   // by row: the sum of A
-	restStarts // by row: the first rest, and behind them all
-	restValues // four bytes each
-	restQuads  // where each belongs along k
-)
 
 // split writes what int8Split needs beside its tiles.
 func split(c *Context) {
 	splitTables(c)
 	splitRow(c)
-	addRests(c, 1)
-	addRests(c, 4)
 }
 
 // Constants behind each other, 32 bytes each, and a table: for each set of eight lanes,
@@ -146,73 +128,18 @@ func addLanes(c *Context, r reg.VecVirtual) reg.Register {
 	return sum
 }
 
-// addRests writes the function that adds what splitRow took away, in panels side by side.
-func addRests(c *Context, panels int) {
-	name := fmt.Sprintf("addRests%dAVX2", panels)
-	c.Function(name)
-	c.Pragma("noescape")
-	c.Signature(gen.Pointer("gemm", "r", "rest"))
-	c.Doc(fmt.Sprintf("%s adds to rows of %d integers what is missing.", name, 16*panels))
-	arg := c.Load(c.Param("r"), c.GP64()).(reg.GPVirtual)
-	field := func(offset int) reg.GPVirtual {
-		r := c.GP64()
-		c.MOVQ(Mem{Base: arg, Disp: offset}, r)
-		return r
-	}
-	to, b, panel, rows := field(restC), field(restB), field(restPanel), field(restRows)
-	sums, starts, values, quads := field(restSums), field(restStarts), field(restValues), field(restQuads)
-	panel3 := c.GP64()
-	c.LEAQ(Mem{Base: panel, Index: panel, Scale: 2}, panel3)
-	acc := make([]reg.VecVirtual, 2*panels)
-	for v := range acc {
-		acc[v] = c.YMM()
-	}
-	c.Label("row")
-	// What all of B is larger than it was, 128, times the sum of A.
-	shift := c.YMM()
-	c.VPBROADCASTD(Mem{Base: sums}, shift)
-	c.VPSLLD(Imm(7), shift, shift)
-	for v, r := range acc {
-		c.VMOVDQU(Mem{Base: to, Disp: 32 * v}, r)
-		c.VPSUBD(shift, r, r)
-	}
-	i, end := c.GP64(), c.GP64()
-	c.MOVQ(Mem{Base: starts}, i)
-	c.MOVQ(Mem{Base: starts, Disp: 8}, end)
-	c.CMPQ(i, end)
-	c.JGE(LabelRef("store"))
-	c.Label("rest")
-	a, quad := c.YMM(), c.GP64()
-	c.VPBROADCASTD(Mem{Base: values, Index: i, Scale: 4}, a)
-	c.MOVL(Mem{Base: quads, Index: i, Scale: 4}, quad.As32())
-	c.SHLQ(Imm(6), quad)
-	c.ADDQ(b, quad)
-	lines := []Mem{{Base: quad}, {Base: quad, Index: panel, Scale: 1}, {Base: quad, Index: panel, Scale: 2}, {Base: quad, Index: panel3, Scale: 1}}
-	for v, r := range acc {
-		t := c.YMM()
-		c.VMOVDQU(lines[v/2].Offset(v%2*32), t)
-		multiplyAdd(c, a, t, t, r)
-	}
-	c.INCQ(i)
-	c.CMPQ(i, end)
-	c.JLT(LabelRef("rest"))
-	c.Label("store")
-	for v, r := range acc {
-		c.VMOVDQU(r, Mem{Base: to, Disp: 32 * v})
-	}
-	c.ADDQ(Imm(4), sums)
-	c.ADDQ(Imm(8), starts)
-	c.ADDQ(Mem{Base: arg, Disp: restLdc}, to)
-	c.DECQ(rows)
-	c.JNE(LabelRef("row"))
-	c.VZEROUPPER()
-	c.RET()
+// field loads a field of eight bytes of an argument.
+func field(c *Context, arg reg.GPVirtual, offset int) reg.GPVirtual {
+	r := c.GP64()
+	c.MOVQ(Mem{Base: arg, Disp: offset}, r)
+	return r
 }
 
 // multiplyAdd adds to eight sums the products of four bytes with a sign by four without
-// one. The products use a register, which may be that of the latter.
-func multiplyAdd(c *Context, signed, unsigned, products, sum reg.VecVirtual) {
+// one. The products use a register, which may be that of the latter; ones are sixteen
+// integers.
+func multiplyAdd(c *Context, signed, unsigned reg.VecVirtual, ones Op, products, sum reg.VecVirtual) {
 	c.VPMADDUBSW(signed, unsigned, products)
-	c.VPMADDWD(consts(c, onesWords), products, products)
+	c.VPMADDWD(ones, products, products)
 	c.VPADDD(products, sum, sum)
 }

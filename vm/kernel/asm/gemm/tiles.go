@@ -109,11 +109,7 @@ func (t *tile) name() string {
 }
 
 // field loads a field of the argument.
-func (t *tile) field(offset int) reg.GPVirtual {
-	r := t.GP64()
-	t.MOVQ(Mem{Base: t.arg, Disp: offset}, r)
-	return r
-}
+func (t *tile) field(offset int) reg.GPVirtual { return field(t.Context, t.arg, offset) }
 
 // rowsAt reaches up to fourteen rows that lie at one distance from each other by two
 // pointers and three multiples of the distance.
