@@ -111,6 +111,9 @@ func (c *compilation) checkScales(products []ProductStatus) error {
 	var keys []string
 	used := false
 	for _, p := range products {
+		if p.Inner {
+			continue
+		}
 		keys = append(keys, p.Key)
 		used = used || p.To == I8 && p.Followed
 	}
@@ -120,7 +123,7 @@ func (c *compilation) checkScales(products []ProductStatus) error {
 			continue
 		}
 		d := &Diagnostic{Code: "unknown-name", Message: "the scales name " + asWord(name) + ", and no product of the graph is called so",
-			Notes: []string{"a product is called by its weight; npu emit precision lists them"}}
+			Notes: []string{"a product is called by its weight; npu emit precision lists them. Those in loops and branches measure their left operands in each run"}}
 		suggest(d, name, keys)
 		ds = append(ds, d)
 	}

@@ -17,7 +17,8 @@ type Pass struct {
 	// Rules are applied until none matches; see sweep.
 	Rules func(*Options) []*rewrite.Rule
 	// Code rewrites one function. Run calls it for the graph and for each
-	// region inside, outer ones first; a pass never looks into regions itself.
+	// region inside, outer ones first; a pass looks into regions itself only where what
+	// it finds there changes their arguments (Trace.inside).
 	// It asks the trace before each rewrite, and leaves what the trace refuses.
 	Code func(*ir.Func, *Trace)
 }

@@ -2,7 +2,6 @@ package passes
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
@@ -36,6 +35,7 @@ type Product struct {
 	Why      string       // what is done, or why it stays as it is written
 	Followed bool         // it is computed as asked
 	Annot    bool         // asked by an annotation
+	Inner    bool         // it stands in the body of a region, and has no range of its own
 	Measured bool         // the next two of the graph's last results are its range
 }
 
@@ -55,9 +55,18 @@ type Product struct {
 //
 // What comes of static operands is taken out of the runs by make-weights. The graph
 // says all that is rounded, so that what runs it has nothing to add.
+//
+// Bodies of regions are lowered with what is around them: see enclosure.
 func lowerPrecision(f *ir.Func, t *Trace) {
-	l := &lowering{f: f, t: t, names: f.Names(), casts: map[castKey]*ir.Value{}, scaled: map[scaleKey]*quantised{}}
-	l.static = newWeightMaker(f, t)
+	if f == t.top {
+		lowerBody(f, t, nil)
+	}
+}
+
+// lowerBody lowers one function; around is nil for the graph.
+func lowerBody(f *ir.Func, t *Trace, around *enclosure) {
+	l := &lowering{f: f, t: t, around: around, names: f.Names(), casts: map[castKey]*ir.Value{}, scaled: map[scaleKey]*quantised{}}
+	l.static = newWeightMaker(f, t, l.known()...)
 	with := map[*ir.Value]*ir.Value{}
 	body := f.Body
 	f.Body = make([]*ir.Value, 0, len(body))
@@ -102,6 +111,7 @@ func replaceArgs(args []*ir.Value, with map[*ir.Value]*ir.Value) {
 // A lowering is the state of the pass in one function, whose body it makes anew.
 type lowering struct {
 	f      *ir.Func
+	around *enclosure
 	t      *Trace
 	names  map[*ir.Value]string // before the pass
 	static *weightMaker         // knows what is static
@@ -124,6 +134,7 @@ func (l *lowering) value(v *ir.Value) *ir.Value {
 			return made
 		}
 	}
+	l.bodies(v)
 	l.f.Body = append(l.f.Body, v)
 	return v
 }
@@ -145,16 +156,16 @@ func (l *lowering) product(v *ir.Value) *Product {
 	if _, known := multiplies[v.Op]; !known || len(v.Args) < 2 {
 		return nil
 	}
-	p := &Product{Value: l.names[v], Op: v.Op.Name, Pos: v.Pos, Key: l.static.first[v.Args[1]], From: v.Args[0].Type.DType, Asked: l.t.Options.Precision.To}
+	p := &Product{Value: l.valueName(v), Op: v.Op.Name, Pos: v.Pos, Key: l.static.first[v.Args[1]], From: v.Args[0].Type.DType, Asked: l.t.Options.Precision.To}
 	if p.Key == "" {
-		p.Key = strings.TrimPrefix(p.Value, "%")
+		p.Key = l.ownKey(v)
 	}
 	for _, a := range v.Annots {
 		if d, ok := precisionOf(a.Arg); ok && a.Name == precisionAnnot {
 			p.Asked, p.Annot = d, true
 		}
 	}
-	p.To = p.From
+	p.To, p.Inner = p.From, l.around != nil
 	return p
 }
 
@@ -227,7 +238,16 @@ var refusals = []struct {
 }{
 	{"its operands are integers", false, func(_ *lowering, _ *ir.Value, p *Product) bool { return !p.From.IsFloat() }},
 	{"its operands are as short already", false, func(_ *lowering, _ *ir.Value, p *Product) bool { return p.Asked.Size() >= p.From.Size() }},
-	{"it stands in a loop or a branch, where its weights would be converted again and again", false, func(l *lowering, _ *ir.Value, _ *Product) bool { return l.f != l.t.top }},
+	{"it stands in a fused region, which is made behind the conversion", false, func(l *lowering, _ *ir.Value, _ *Product) bool {
+		return l.around != nil && l.around.region.Op == ir.Fused
+	}},
+	{"it stands in a loop or a branch, and is measured in each run", false, func(l *lowering, _ *ir.Value, _ *Product) bool {
+		return l.around != nil && l.t.Options.Precision.Measure
+	}},
+	{"its weights are made in a loop or a branch, and would be converted again and again", false, func(l *lowering, v *ir.Value, _ *Product) bool {
+		w := v.Args[1]
+		return l.around != nil && l.static.static[w] && l.static.first[w] != "" && l.outside(w, maxOutside) == nil
+	}},
 	{"both its operands are known before the runs, which do not compute it", false, func(l *lowering, v *ir.Value, _ *Product) bool {
 		return l.static.static[v.Args[0]] && l.static.static[v.Args[1]]
 	}},
@@ -302,6 +322,9 @@ func (l *lowering) cast(v *ir.Value, to tensor.DType) *ir.Value {
 	}
 	k := castKey{v, to}
 	if l.casts[k] == nil {
+		l.casts[k] = l.castOutside(v, to)
+	}
+	if l.casts[k] == nil {
 		l.casts[k] = l.call(ir.Cast, []*ir.Value{v}, set("dtype", ir.DTypeLit(to)))
 	}
 	return l.casts[k]
@@ -317,10 +340,7 @@ func (l *lowering) call(op *ir.Op, args []*ir.Value, sets ...rewrite.Set) *ir.Va
 	if l.failed {
 		return nil
 	}
-	made := addTo(l.f, op, args, attrs)
+	made := l.add(op, args, attrs)
 	l.failed = made == nil
-	if made != nil && l.static.computable(made) {
-		l.static.add(made)
-	}
 	return made
 }

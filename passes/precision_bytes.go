@@ -33,7 +33,10 @@ type quantised struct {
 
 // bytes computes a product of floats in bytes.
 func (l *lowering) bytes(v *ir.Value, p *Product) *ir.Value {
-	most := l.t.scaleOf(p.Key)
+	most := 0.0
+	if l.around == nil {
+		most = l.t.scaleOf(p.Key)
+	}
 	x := l.quantise(v.Args[0], v.Args[0].Type.Rank()-1, most)
 	w := l.quantise(v.Args[1], sumAxis(v), 0)
 	sums := l.call(v.Op, []*ir.Value{x.bytes, w.bytes}, set("dtype", ir.DTypeLit(tensor.I32)))
@@ -63,6 +66,9 @@ func (t *Trace) scaleOf(key string) float64 {
 // quantise makes bytes of an operand, once for all who ask.
 func (l *lowering) quantise(v *ir.Value, axis int, most float64) *quantised {
 	k := scaleKey{v, axis, most}
+	if l.scaled[k] == nil {
+		l.scaled[k] = l.quantiseOutside(v, axis, most)
+	}
 	if l.scaled[k] == nil {
 		x := l.cast(v, tensor.F32)
 		scale := l.scalar(float32(most) / maxByte)

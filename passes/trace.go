@@ -40,6 +40,14 @@ func (t *Trace) noEnd() {
 
 func (t *Trace) enter(p *Pass, f *ir.Func) { t.pass, t.fn, t.names = p, f, nil }
 
+// inside lets a pass look into a body on its way through the function around it.
+func (t *Trace) inside(body *ir.Func, look func()) {
+	fn, names := t.fn, t.names
+	t.enter(t.pass, body)
+	look()
+	t.fn, t.names = fn, names
+}
+
 // Rewrite records that a rule changes v, and reports whether it may: false
 // means that v has to stay as it is. A pass puts a new body in place only when
 // it is through, so that the names are those from before it.

@@ -60,15 +60,24 @@ type weightMaker struct {
 	taken  map[string]int       // by name: how many values have it
 }
 
-// newWeightMaker finds the static values of a function.
-func newWeightMaker(f *ir.Func, t *Trace) *weightMaker {
+// newWeightMaker finds the static values of a function, some of which are known.
+func newWeightMaker(f *ir.Func, t *Trace, known ...knownStatic) *weightMaker {
 	m := &weightMaker{f: f, t: t, static: map[*ir.Value]bool{}, first: map[*ir.Value]string{}, needed: map[*ir.Value]bool{}, made: map[*ir.Value]string{}, held: map[*ir.Value]bool{}, taken: map[string]int{}}
+	for _, k := range known {
+		m.static[k.v], m.first[k.v] = true, k.first
+	}
 	for _, v := range f.Body {
 		if leaf(v) || m.computable(v) {
 			m.add(v)
 		}
 	}
 	return m
+}
+
+// A knownStatic is a value of a body that is static outside of it.
+type knownStatic struct {
+	v     *ir.Value
+	first string
 }
 
 // leaf reports whether v is there before any run.
