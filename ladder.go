@@ -19,6 +19,13 @@ type LadderStep struct {
 	MinMs    float64 `json:"min_ms"`
 	Runs     int     `json:"runs"` // that were measured
 	Faster   float64 `json:"faster"`
+	// Ratio is the time by that of the step before, 1 for the first: the median of the
+	// rounds' ratios, which lies between RatioLow and RatioHigh with 95 % confidence
+	// where there are six rounds or more. What disturbs the machine for longer than a
+	// round is not in it.
+	Ratio     float64 `json:"ratio"`
+	RatioLow  float64 `json:"ratio_low"`
+	RatioHigh float64 `json:"ratio_high"`
 	// ArenaBytes is the memory that a run shares out among its values, PeakBytes the
 	// most that runs held: arena, copies of inputs, scratch memory. Less is PeakBytes
 	// over that of the first step.
@@ -65,7 +72,7 @@ const (
 	ladderTime = 60 * time.Second
 	// ladderRounds is how many rounds there are at most, and turnTime how long a step
 	// has its turn; one run is the least.
-	ladderRounds = 9
+	ladderRounds = 15
 	turnTime     = 200 * time.Millisecond
 	// warmEnough is a first run that counts: what a longer one does not have warm in
 	// the beginning is no matter.
@@ -74,8 +81,9 @@ const (
 
 // BenchLadder compiles a program several times, with more and more of what makes it
 // fast, and measures the steps in turns: rounds, in each of which every step runs for
-// a fifth of a second, at least once, until Time is over or there have been nine. Runs,
-// if not 0, is the number of rounds. The weights that are not given are made up.
+// a fifth of a second, at least once, from the first to the last and back in turns, until
+// Time is over or there have been fifteen. Runs, if not 0, is the number of rounds. The
+// weights that are not given are made up.
 func BenchLadder(ctx context.Context, src Source, opts BenchOptions) ([]LadderStep, error) {
 	ctx = endless(ctx)
 	if opts.Time == 0 {
@@ -109,9 +117,10 @@ func BenchLadder(ctx context.Context, src Source, opts BenchOptions) ([]LadderSt
 
 // A climb is a ladder that is being measured.
 type climb struct {
-	t     *trial
-	ctx   context.Context
-	steps []*benched
+	t      *trial
+	ctx    context.Context
+	steps  []*benched
+	rounds [][]float64 // by step: the median of each round, seconds
 }
 
 func (l *climb) close() {
@@ -146,6 +155,7 @@ func (l *climb) add(r *rung, opts Options) error {
 
 // measure runs the steps in turns.
 func (l *climb) measure(opts *BenchOptions) error {
+	l.rounds = make([][]float64, len(l.steps))
 	for i, b := range l.steps {
 		opts.tell("warming step " + ladder[i].name)
 		took, err := b.run(l.ctx)
@@ -170,13 +180,41 @@ func (l *climb) measure(opts *BenchOptions) error {
 			break
 		}
 		opts.tell(fmt.Sprintf("round %d", i+1))
-		for _, b := range l.steps {
-			if err := b.turn(l.ctx); err != nil {
-				return err
-			}
+		if err := l.round(i%2 == 1); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// round gives each step its turn.
+func (l *climb) round(back bool) error {
+	for i := range l.steps {
+		if back {
+			i = len(l.steps) - 1 - i
+		}
+		b := l.steps[i]
+		from := len(b.samples)
+		if err := b.turn(l.ctx); err != nil {
+			return err
+		}
+		l.rounds[i] = append(l.rounds[i], medianOf(b.samples[from:]))
+	}
+	return nil
+}
+
+// ratio is the time of a step by that of the one before, with the bounds of its median.
+func (l *climb) ratio(step int) (ratio, low, high float64) {
+	if step == 0 {
+		return 1, 1, 1
+	}
+	var ratios []float64
+	for i, t := range l.rounds[step] {
+		ratios = append(ratios, t/l.rounds[step-1][i])
+	}
+	slices.Sort(ratios)
+	low, high = medianInterval(ratios)
+	return quantile(ratios, 0.5), low, high
 }
 
 // turn runs a step for its time. What steps before have left to the garbage
@@ -208,6 +246,7 @@ func (l *climb) summary() ([]LadderStep, error) {
 	flops := l.steps[len(l.steps)-1].r.Flops
 	var rows []LadderStep
 	for i, b := range l.steps {
+		ratio, low, high := l.ratio(i)
 		slices.Sort(b.samples)
 		s := LadderStep{
 			Step: ladder[i].name, What: ladder[i].what, MedianMs: 1e3 * quantile(b.samples, 0.5), MinMs: 1e3 * b.samples[0], Runs: len(b.samples),
@@ -217,6 +256,7 @@ func (l *climb) summary() ([]LadderStep, error) {
 		if most[s.Threads] == 0 {
 			most[s.Threads] = peakOf(s.Threads, F32.String())
 		}
+		s.Ratio, s.RatioLow, s.RatioHigh = ratio, low, high
 		s.GFlops, s.PeakGFlops = rate(float64(flops), s.MedianMs), most[s.Threads]
 		s.Utilisation = s.GFlops / s.PeakGFlops
 		rows = append(rows, s)
@@ -228,10 +268,10 @@ func (l *climb) summary() ([]LadderStep, error) {
 
 // LadderText prints a ladder as a table.
 func LadderText(steps []LadderStep) string {
-	table := align("lrrrrrrrrr", func(row func(...string)) {
-		row("step", "median ms", "faster", "peak bytes", "of first", "GFLOP/s", "of peak", "threads", "streams", "tasks")
+	table := align("lrrrrrrrrrr", func(row func(...string)) {
+		row("step", "median ms", "faster", "of last", "peak bytes", "of first", "GFLOP/s", "of peak", "threads", "streams", "tasks")
 		for _, s := range steps {
-			row("+ "+s.Step, fmt.Sprintf("%.4f", s.MedianMs), fmt.Sprintf("%.2f", s.Faster), fmt.Sprint(s.PeakBytes), shareText(s.Less),
+			row("+ "+s.Step, fmt.Sprintf("%.4f", s.MedianMs), fmt.Sprintf("%.2f", s.Faster), ratioText(&s), fmt.Sprint(s.PeakBytes), shareText(s.Less),
 				fmt.Sprintf("%.2f", s.GFlops), shareText(s.Utilisation), fmt.Sprint(s.Threads), fmt.Sprint(s.Streams), fmt.Sprint(s.Tasks))
 		}
 	})
@@ -241,6 +281,17 @@ func LadderText(steps []LadderStep) string {
 			row(s.Step, s.What)
 		}
 	})
+}
+
+// ratioText is a ratio with its bounds; nothing for the first step.
+func ratioText(s *LadderStep) string {
+	switch {
+	case s.Step == ladder[0].name:
+		return ""
+	case s.RatioLow == s.RatioHigh: // of one round
+		return fmt.Sprintf("%.3f", s.Ratio)
+	}
+	return fmt.Sprintf("%.3f (%.3f-%.3f)", s.Ratio, s.RatioLow, s.RatioHigh)
 }
 
 func shareText(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -108,7 +108,7 @@ func TestBenchLadder(t *testing.T) {
 	var names []string
 	for i, s := range steps {
 		names = append(names, s.Step)
-		if s.MedianMs <= 0 || s.Runs < 1 || s.GFlops <= 0 || s.Utilisation != s.GFlops/s.PeakGFlops || i > 0 && i < 4 && s.PeakBytes > steps[i-1].PeakBytes {
+		if s.MedianMs <= 0 || s.Runs < 1 || s.GFlops <= 0 || s.Utilisation != s.GFlops/s.PeakGFlops || s.Ratio <= 0 || s.RatioLow > s.Ratio || s.Ratio > s.RatioHigh || i > 0 && i < 4 && s.PeakBytes > steps[i-1].PeakBytes {
 			t.Errorf("%+v", s)
 		}
 	}
