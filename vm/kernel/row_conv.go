@@ -263,6 +263,9 @@ func (t *convTask) finish(x *Exec, tile *conv.Tile, out, in []*tensor.T) {
 		tile.Store(&x.conv, t.level, t.ending, tensor.Of[float32](out[0]), rest, t.channels, t.size)
 		return
 	}
-	tile.Upright(&x.conv, t.level, t.ending)
-	t.tail.box(x, []strip.View{strip.Matrix(tile.Data, tile.Ld)}, tile.Image, tile.Channel, tile.Channels, tile.Place, tile.Places, out, in)
+	for i := range tile.Lines() {
+		l := tile.Line(i)
+		l.Upright(&x.conv, t.level, t.ending)
+		t.tail.box(x, []strip.View{strip.Matrix(l.Data, l.Ld)}, l.Image, l.Channel, l.Channels, l.Place, l.Places, out, in)
+	}
 }

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -210,34 +211,67 @@ func TestConvRegions(t *testing.T) {
 		for i := range consts {
 			consts[i] = i > 0 && (seed%2 == 0 || len(w.in[i].Shape) == 1)
 		}
-		b := w.body(consts, y)
-		want, _ := stepwise(t, b, w.in, kernel.Options{})
-		for _, o := range choices()[1:] {
-			p := kernel.Prepare(b, &o)
-			if p == nil {
-				t.Fatalf("seed %d: no kernel takes %v", seed, b.Ops)
-			}
-			if !strings.HasPrefix(p.Name, "conv/f32/") {
-				t.Fatalf("seed %d: it runs by %s", seed, p.Name)
-			}
-			ways[p.Way]++
-			got := runRegion(t, p, b, w.in, 1)
-			if d := tensor.CompareWhole(got[0], want[0], tensor.Tolerance(p.Within)); d != nil {
-				t.Fatalf("seed %d by %s: %v", seed, p.Name, d)
-			}
-			if single, slow := stepwise(t, b, w.in, o); !slow && !tensor.BitEqual(single[0], got[0]) {
-				t.Fatalf("seed %d by %s: the operators by themselves give other bits: %v", seed, p.Name, tensor.Compare(got[0], single[0], 0))
-			}
-			for _, wanted := range []int{2, 3} {
-				if parts := runRegion(t, p, b, w.in, p.Parts(wanted)); !tensor.BitEqual(parts[0], got[0]) {
-					t.Fatalf("seed %d by %s: parts give other bits", seed, p.Name)
-				}
-			}
-		}
+		compareConvRegion(t, fmt.Sprintf("seed %d", seed), w, w.body(consts, y), ways)
 	}
 	for _, way := range []string{"turned", "upright", "thin", "winograd"} {
 		if ways[way] < 10 {
 			t.Errorf("%d regions ran by the way %q", ways[way], way)
+		}
+	}
+}
+
+// compareConvRegion counts the ways by which the region has been run.
+func compareConvRegion(t *testing.T, name string, w *regionWriter, b *kernel.Body, ways map[string]int) {
+	t.Helper()
+	want, _ := stepwise(t, b, w.in, kernel.Options{})
+	for _, o := range choices()[1:] {
+		p := kernel.Prepare(b, &o)
+		if p == nil {
+			t.Fatalf("%s: no kernel takes %v", name, b.Ops)
+		}
+		if !strings.HasPrefix(p.Name, "conv/f32/") {
+			t.Fatalf("%s: it runs by %s", name, p.Name)
+		}
+		ways[p.Way]++
+		got := runRegion(t, p, b, w.in, 1)
+		if d := tensor.CompareWhole(got[0], want[0], tensor.Tolerance(p.Within)); d != nil {
+			t.Fatalf("%s by %s: %v", name, p.Name, d)
+		}
+		if single, slow := stepwise(t, b, w.in, o); !slow && !bitEqual(single[0], got[0]) {
+			t.Fatalf("%s by %s: the operators by themselves give other bits: %v", name, p.Name, tensor.Compare(got[0], single[0], 0))
+		}
+		for _, wanted := range []int{2, 3} {
+			if parts := runRegion(t, p, b, w.in, p.Parts(wanted)); !bitEqual(parts[0], got[0]) {
+				t.Fatalf("%s by %s: parts give other bits", name, p.Name)
+			}
+		}
+	}
+}
+
+// TestConvLongRows runs transforms of rows that are cut, with what is not finite among
+// them, and with an ending and a tail.
+func TestConvLongRows(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		w := &regionWriter{T: t, r: r}
+		x := normal(r, 1, 300+r.IntN(200), 2+r.IntN(6), 80+r.IntN(60))
+		if seed%2 == 1 {
+			tensor.Of[float32](x)[r.IntN(x.Len())] = float32(math.Inf(1))
+		}
+		filters := 16 + r.IntN(5)
+		y := w.op("conv", "pad=1", w.input(x), w.input(normal(r, filters, x.Shape[1], 3, 3)))
+		if seed%3 > 0 {
+			y = w.op("mul", "", w.input(normal(r, filters, 1, 1)), y)
+		}
+		y = w.op("relu", "", y)
+		consts := make([]bool, len(w.in))
+		for i := range consts {
+			consts[i] = i > 0
+		}
+		ways := map[string]int{}
+		compareConvRegion(t, fmt.Sprintf("seed %d", seed), w, w.body(consts, y), ways)
+		if len(ways) != 1 || ways["winograd"] == 0 {
+			t.Errorf("seed %d: it runs by %v", seed, ways)
 		}
 	}
 }

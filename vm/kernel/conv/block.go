@@ -59,7 +59,8 @@ func (g *grid) block(i int) (b Block) {
 }
 
 // A Tile is the sums of a unit, one for each place and each channel from Channel on of
-// image Image. They belong at y[Image][Channel][Place].
+// image Image. They belong at y[Image][Channel][Place], but those of a turned tile may be
+// several Lines.
 type Tile struct {
 	Image, Channel, Place int
 	Channels, Places      int
@@ -72,6 +73,22 @@ type Tile struct {
 	turned  bool
 	spare   []float32 // room for the tile upright
 	spareLd int
+
+	lines int // of places, one behind the other in Data; 0: one
+	step  int // places from one line to the next, in y
+}
+
+// Lines is how many tiles the tile is, of places that are neighbours.
+func (t *Tile) Lines() int { return max(1, t.lines) }
+
+// Line is number i of them. One has to be stored before the next is made upright.
+func (t *Tile) Line(i int) Tile {
+	l := *t
+	l.lines, l.Place = 0, t.Place+i*t.step
+	if l.turned {
+		l.Data = t.Data[i*t.Places*t.Ld:]
+	}
+	return l
 }
 
 // Copy copies the tile, which is upright, into y, whose channels have size places.

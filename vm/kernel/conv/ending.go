@@ -68,14 +68,17 @@ type ender struct {
 // Store takes the tile to y, whose channels have size places. rest, if not nil, has a
 // residual for each element of y, and may be y.
 func (t *Tile) Store(w *Work, level isa.Level, e *Ending, y, rest []float32, channels, size int) {
-	at := (t.Image*channels+t.Channel)*size + t.Place
-	if rest != nil {
-		rest = rest[at:]
+	for i := range t.Lines() {
+		l, from := t.Line(i), rest
+		at := (l.Image*channels+l.Channel)*size + l.Place
+		if from != nil {
+			from = from[at:]
+		}
+		l.end(w, level, e, y[at:], size, from)
 	}
-	t.end(w, level, e, y[at:], size, rest)
 }
 
-// Upright makes the tile's rows channels, which go through the steps of the ending
+// Upright makes the rows of a tile of one line channels, which go through the steps of the ending
 // alone.
 func (t *Tile) Upright(w *Work, level isa.Level, e *Ending) {
 	switch {

@@ -44,17 +44,24 @@ type Winograd struct {
 	geo    geometry
 	fast   *kernels
 	level  isa.Level
-	grid   grid   // in quads; columns are never cut
+	grid   grid   // in quads
 	direct *Dense // of what is not finite, in the same units
 
-	row     quadRow
-	zeros   []float32     // a row of padding
-	kinds   [2][]quadBand // of a block: all that are whole, the last
-	offsets []int         // by channel: bytes behind the first, in a band
-	deep    int           // channels of a product
-	ld      int           // floats between places of sums
-	spareLd int           // and between channels of a tile that is upright
+	bands   banding
+	parts   []quadPart // of rows
+	zeros   []float32  // a row of padding
+	offsets []int      // by channel: bytes behind the first, in a band
+	deep    int        // channels of a product
+	ld      int        // floats between places of sums
+	spareLd int        // and between channels of a tile that is upright
 	room    struct{ quads, points, products, tile, sums int }
+}
+
+// A quadPart is a part of a row of quads, and how they lie in a block: in all that are
+// whole, in the last.
+type quadPart struct {
+	quadRow
+	kinds [2][]quadBand
 }
 
 // points is how many elements a transformed quad has.
@@ -82,12 +89,7 @@ func WinogradError(s Shape) float64 { return 16 * 0x1p-24 * float64(s.Channels+8
 func NewWinograd(level isa.Level, s Shape) *Winograd {
 	w := WinogradFiltersOf(level, s)
 	w.direct = newDense(level, s, false)
-	w.row = quadRowOf(w.geo.cols, w.fast)
-	w.zeros = make([]float32, 2*w.row.lanes+32)
 	w.offsets = make([]int, s.Channels)
-	for c := range w.offsets {
-		w.offsets[c] = floatBytes * c * w.row.bands.pitch
-	}
 	w.deep = evenly(s.Channels, (s.Channels+quadDepth-1)/quadDepth).each
 	w.Divide(1)
 	return w
@@ -120,28 +122,55 @@ func (c *Winograd) Room() int { return c.room.quads + c.room.products + c.room.t
 
 // lay fixes what follows from the grid.
 func (c *Winograd) lay() {
-	rows := c.grid.rows.each
-	_, rest := c.grid.rows.part(c.grid.rows.parts() - 1)
-	c.kinds = [2][]quadBand{c.row.bands.list(&c.row, rows), c.row.bands.list(&c.row, rest)}
+	rows, cols, width := c.grid.rows.each, c.grid.cols.each, gemm.Width(c.level)
+	c.bands = bandingOf(lanesOf(cols, c.fast))
+	for i := range c.offsets {
+		c.offsets[i] = floatBytes * i * c.bands.pitch
+	}
+	c.zeros = make([]float32, 2*c.bands.lanes+32)
+	c.layParts(rows)
 
-	width := gemm.Width(c.level)
-	places := 2 * rows * c.geo.cols.Out
-	if c.spareLd = places; places < c.geo.places() {
-		c.spareLd = roundUp(places, 16)
+	places, line := 4*rows*cols, 2*cols
+	if c.grid.cols.parts() == 1 {
+		places = 2 * rows * c.geo.cols.Out
+		line = places
+	}
+	if c.spareLd = line; line < c.geo.places() {
+		c.spareLd = roundUp(line, 16)
 	}
 	c.spareLd = spaced(c.spareLd)
 	c.ld = spaced(roundUp(c.grid.filters.each, max(16, width)))
 
 	// Points are a cache line away from a multiple of many sets' size.
-	c.room.points = roundUp(c.row.bands.count(rows)*c.row.bands.pitch*c.Channels, 16) + 16
+	c.room.points = roundUp(c.bands.count(rows)*c.bands.pitch*c.Channels, 16) + 16
 	c.room.quads = points * c.room.points
-	c.room.products = rows * c.row.quads * points * width
+	c.room.products = rows * c.parts[0].quads * points * width
 	c.room.tile = roundUp(c.grid.filters.each*c.spareLd, 16)
 	c.room.sums = (roundUp(places, 8) + 8) * c.ld
+	c.layDirect()
+}
 
+// layParts lays out the parts of rows, in blocks of some rows and in the last ones.
+func (c *Winograd) layParts(rows int) {
+	_, rest := c.grid.rows.part(c.grid.rows.parts() - 1)
+	c.parts = make([]quadPart, c.grid.cols.parts())
+	for i := range c.parts {
+		p := &c.parts[i]
+		first, n := c.grid.cols.part(i)
+		p.quadRow = c.bands.rowOf(c.geo.cols, first, n, c.fast)
+		p.kinds = [2][]quadBand{c.bands.list(&p.quadRow, rows), c.bands.list(&p.quadRow, rest)}
+	}
+}
+
+// layDirect gives the direct convolution units of the same places, or of their lines where
+// rows are cut, and room that it takes in the place of quads, products and the tile.
+func (c *Winograd) layDirect() {
 	d := c.direct
 	d.grid = c.grid
-	d.grid.rows, d.grid.cols = cut{c.geo.rows.Out, 2 * rows}, cut{c.geo.cols.Out, c.geo.cols.Out}
+	d.grid.rows, d.grid.cols = cut{c.geo.rows.Out, 2 * c.grid.rows.each}, cut{c.geo.cols.Out, c.geo.cols.Out}
+	if c.grid.cols.parts() > 1 {
+		d.grid.rows.each, d.grid.cols.each = 1, 2*c.grid.cols.each
+	}
 	d.lay()
 	if more := d.Room() - c.room.quads - c.room.products - c.room.tile; more > 0 {
 		c.room.quads += roundUp(more, 16)

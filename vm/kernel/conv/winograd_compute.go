@@ -49,18 +49,27 @@ func (c *Winograd) Compute(w *Work, u int, x, packed []float32) Tile {
 		c.spread(w, &b, quads, x)
 		w.staged, w.holds = b, true
 	}
-	rows := min(2*b.rows, c.geo.rows.Out-2*b.row)
 	t := Tile{
 		Image: b.image, Channel: b.group*c.Filters + b.first, Channels: b.last - b.first,
-		Place: 2 * b.row * c.geo.cols.Out, Places: rows * c.geo.cols.Out,
+		Place: 2 * (b.row*c.geo.cols.Out + b.col), Places: c.line(&b),
 		Data: sums, Ld: c.ld, turned: true, spare: tile, spareLd: c.spareLd,
+		lines: min(2*b.rows, c.geo.rows.Out-2*b.row), step: c.geo.cols.Out,
+	}
+	if t.Places == t.step {
+		t.Places, t.lines = t.lines*t.step, 1
 	}
 	if !c.multiply(w, &b, quads, products, sums, packed) {
 		w.holds = false
-		c.mend(w, u, &t, w.Room[:c.room.quads+c.room.products+c.room.tile], x)
+		c.mend(w, &b, &t, w.Room[:c.room.quads+c.room.products+c.room.tile], x)
 	}
 	return t
 }
+
+// line is how many places of a row belong to a block.
+func (c *Winograd) line(b *Block) int { return min(2*b.cols, c.geo.cols.Out-2*b.col) }
+
+// part is the part of rows that a block has.
+func (c *Winograd) part(b *Block) *quadPart { return &c.parts[b.col/c.grid.cols.each] }
 
 // spreadFloats is how many floats are written between the first group of a band and its
 // last, so that their lines are in the first-level cache.
@@ -68,7 +77,7 @@ const spreadFloats = 4 << 10
 
 // spread transforms what the quads of a block see, for some channels at a time.
 func (c *Winograd) spread(w *Work, b *Block, quads, x []float32) {
-	size, pitch := c.geo.inputs(), c.row.bands.pitch
+	size, pitch, runs := c.geo.inputs(), c.bands.pitch, c.part(b).runs
 	x = x[(b.image*c.Groups+b.group)*c.Channels*size:]
 	s := &w.spreader
 	s.to, s.apart = floatBytes*pitch, floatBytes*c.room.points
@@ -76,10 +85,10 @@ func (c *Winograd) spread(w *Work, b *Block, quads, x []float32) {
 	for first := 0; first < c.Channels; first += each {
 		s.count = min(each, c.Channels-first)
 		for row := range b.rows {
-			for i := range c.row.runs {
-				r := &c.row.runs[i]
+			for i := range runs {
+				r := &runs[i]
 				c.see(s, r, x[first*size:], 2*(b.row+row)-c.geo.rows.Before)
-				band, at := c.row.bands.lane(row, r.lane)
+				band, at := c.bands.lane(row, r.lane)
 				s.dst = ptr(quads[(band*c.Channels+first)*pitch+at:])
 				if r.wide {
 					c.fast.spreadWide(s)
@@ -106,22 +115,22 @@ func (c *Winograd) see(s *spreader, r *laneRun, x []float32, y int) {
 // multiply makes the sums of a block of what its quads see, and reports whether all are
 // finite.
 func (c *Winograd) multiply(w *Work, b *Block, quads, products, sums, packed []float32) bool {
-	width := gemm.Width(c.level)
-	bands := c.kinds[0]
+	width, part, line := gemm.Width(c.level), c.part(b), c.line(b)
+	bands := part.kinds[0]
 	if b.rows != c.grid.rows.each {
-		bands = c.kinds[1]
+		bands = part.kinds[1]
 	}
 	j := &w.joiner
-	j.ld, j.line, j.count, j.width = floatBytes*c.ld, floatBytes*c.geo.cols.Out*c.ld, quadsOf(c.geo.cols), width
+	j.ld, j.line, j.count, j.width = floatBytes*c.ld, floatBytes*line*c.ld, b.cols, width
 	j.bad = [16]float32{}
 	panel := points * c.Channels * width
 	packed = packed[b.group*c.packedGroup():]
 	for at := b.first; at < b.last; at += width {
 		c.panel(w, bands, quads, products, packed[at/width*panel:][:panel])
 		for row := range b.rows {
-			last := row*c.row.quads + j.count - 1
+			last := row*part.quads + j.count - 1
 			j.src = ptr(products[last*points*width:])
-			j.dst = ptr(sums[2*(row*c.geo.cols.Out+j.count-1)*c.ld+at-b.first:])
+			j.dst = ptr(sums[2*(row*line+j.count-1)*c.ld+at-b.first:])
 			c.fast.join(j)
 		}
 	}
@@ -146,7 +155,10 @@ func (c *Winograd) panel(w *Work, bands []quadBand, quads, products, filters []f
 			n := min(c.deep, c.Channels-k)
 			for i := range bands {
 				band := &bands[i]
-				at := (i*c.Channels + k) * c.row.bands.pitch
+				if len(band.lies) == 0 {
+					continue // of a part of a row that is shorter than the others
+				}
+				at := (i*c.Channels + k) * c.bands.pitch
 				c.product(w, band, from[at:], of[k*width:], products[(band.first*points+p)*width:], n, k > 0)
 			}
 		}
@@ -159,7 +171,7 @@ func (c *Winograd) product(w *Work, band *quadBand, quads, filters, to []float32
 	if c.fast.places == nil {
 		w.Gemm.Run(c.level, &gemm.Block{
 			M: len(band.lies), N: width, K: n, C: to, Ldc: points * width, Add: add,
-			A: gemm.Matrix{Data: quads, Row: 1, Col: c.row.bands.pitch},
+			A: gemm.Matrix{Data: quads, Row: 1, Col: c.bands.pitch},
 			B: gemm.Panels{Data: filters, Panel: n * width, Line: width},
 		})
 		return
@@ -176,13 +188,23 @@ func (c *Winograd) product(w *Work, band *quadBand, quads, filters, to []float32
 }
 
 // mend puts in the place of sums that are not finite what a direct convolution gives.
-func (c *Winograd) mend(w *Work, u int, t *Tile, room, x []float32) {
+func (c *Winograd) mend(w *Work, b *Block, t *Tile, room, x []float32) {
 	if w.direct == nil {
 		w.direct = &Work{Gemm: w.Gemm}
 	}
-	d := w.direct
+	d, g := w.direct, &c.direct.grid
 	d.Room, d.holds = room, false
-	right := c.direct.Compute(d, u, x, w.Plain)
+	for i := range t.Lines() {
+		row, col := (2*b.row+i)/g.rows.each, 2*b.col/g.cols.each
+		unit := ((b.image*g.groups+b.group)*g.rows.parts()+row)*g.cols.parts() + col
+		right := c.direct.Compute(d, unit*g.filters.parts()+b.first/g.filters.each, x, w.Plain)
+		line := t.Line(i)
+		line.mend(&right)
+	}
+}
+
+// mend takes from an upright tile of the same places what is not finite in a turned one.
+func (t *Tile) mend(right *Tile) {
 	for p := range t.Places {
 		for f := range t.Channels {
 			if v := &t.Data[p*t.Ld+f]; *v-*v != 0 {

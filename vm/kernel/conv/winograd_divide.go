@@ -30,8 +30,8 @@ func (c *Winograd) Divide(parts int) int {
 // as many pieces as parts need.
 func (c *Winograd) each(parts int, f func(grid)) {
 	width := gemm.Width(c.level)
-	rows, cols := max(quadsOf(c.geo.rows), 1), max(quadsOf(c.geo.cols), 1)
-	g := grid{images: max(c.Images, 1), groups: c.Groups, slices: 1, cols: cut{cols, cols}}
+	rows := max(quadsOf(c.geo.rows), 1)
+	g := grid{images: max(c.Images, 1), groups: c.Groups, slices: 1, cols: c.columns()}
 	panels := (c.Filters + width - 1) / width
 	for n := 1; n <= rows; n++ {
 		if g.rows = evenly(rows, n); g.rows.parts() != n {
@@ -44,17 +44,34 @@ func (c *Winograd) each(parts int, f func(grid)) {
 			}
 			g.filters = cut{c.Filters, each.each * width}
 			f(g)
-			if pieces >= 4*parts && g.filters.each*g.rows.each*4*cols <= tileRoom {
+			if pieces >= 4*parts && g.filters.each*g.rows.each*4*g.cols.each <= tileRoom {
 				break
 			}
 		}
 	}
 }
 
+// rowRoom is how many floats of transformed quads a row has at most before it is cut;
+// fewestQuads are in each part all the same.
+const (
+	rowRoom     = 96 << 10
+	fewestQuads = 16
+)
+
+// columns cuts rows that are long, into parts of whole registers.
+func (c *Winograd) columns() cut {
+	n := max(quadsOf(c.geo.cols), 1)
+	most := max(fewestQuads, rowRoom/(points*c.Channels))
+	if n <= most {
+		return cut{n, n}
+	}
+	return cut{n, roundUp(evenly(n, (n+most-1)/most).each, 8)}
+}
+
 // cost is about how many cycles the slowest part takes.
 func (c *Winograd) cost(g *grid, parts int) float64 {
 	width := gemm.Width(c.level)
-	quads, lanes := g.rows.each*quadsOf(c.geo.cols), g.rows.each*c.row.lanes
+	quads, lanes := g.rows.each*g.cols.each, g.rows.each*lanesOf(g.cols.each, c.fast)
 	panels := roundUp(g.filters.each, width) / width
 	most := max(len(c.fast.places)-1, 6)
 	bunches := (quads + most - 1) / most
@@ -90,19 +107,14 @@ func WinogradShare(s Shape) float64 {
 	return (product + spread + join) / (places * filters * max(9*channels/16, sumLatency))
 }
 
-// WinogradPays reports whether a convolution is computed so: it takes clearly less, has
-// several channels and filters, and a row of quads is not too long.
+// WinogradPays reports whether a convolution is computed so: it takes clearly less, and has
+// several channels and filters.
 func WinogradPays(s Shape) bool {
-	return WinogradAt(s) && min(s.Channels, s.Filters) >= leastChannels &&
-		quadsOf(s.Axes[1])*points*s.Channels <= longestRow && WinogradShare(s) < winogradShare
+	return WinogradAt(s) && min(s.Channels, s.Filters) >= leastChannels && WinogradShare(s) < winogradShare
 }
 
 const (
 	leastChannels = 16
-
-	// longestRow is how many floats a row of transformed quads has at most: a block has
-	// one at least, and what does not stay in the second-level cache gains less.
-	longestRow = 256 << 10
 
 	// winogradShare is what it has to take at most: less memory for filters, whose transforms
 	// are 16/9 as large, and the smaller error, speak for direct sums.

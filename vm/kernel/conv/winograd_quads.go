@@ -5,13 +5,11 @@ package conv
 // in bands, all channels of a band one behind the other, so that those which a product
 // reads for one bunch lie close together.
 
-// A quadRow is a row of quads.
+// A quadRow is a row of quads, or a part of one.
 type quadRow struct {
 	quads int // for which products are computed: those that there are, or all lanes
-	lanes int
 	runs  []laneRun
 	at    []int // by quad: its lane
-	bands banding
 }
 
 // A laneRun is groups of quads that are transformed by one call, in one band.
@@ -31,33 +29,39 @@ type laneRun struct {
 // of the upper half in turns, as registers shuffle them.
 var order8 = [8]int{0, 1, 4, 5, 2, 3, 6, 7}
 
-// quadRowOf lays out a row: wide groups, if there are kernels for them, and a narrow one
-// for four quads or less that are left. Without kernels for bunches products are of all
-// lanes.
-func quadRowOf(cols Axis, fast *kernels) quadRow {
-	n, r := quadsOf(cols), quadRow{}
-	wide := 0
-	if fast.spreadWide != nil {
-		wide = (n + 3) / 8
+// wideLanes is how many lanes of n quads are those of wide groups; a narrow one has four
+// quads or less that are left.
+func wideLanes(n int, fast *kernels) int {
+	if fast.spreadWide == nil {
+		return 0
 	}
-	r.lanes = 8*wide + roundUp(max(0, n-8*wide), 4)
-	r.bands = bandingOf(r.lanes)
-	for at := 0; at < 8*wide; {
-		lanes := min(8*wide-at, r.bands.pitch)
-		r.runs = append(r.runs, runOf(cols, at, lanes, true))
-		at += lanes
+	return (n + 3) / 8 * 8
+}
+
+// lanesOf is how many lanes n quads have.
+func lanesOf(n int, fast *kernels) int {
+	wide := wideLanes(n, fast)
+	return wide + roundUp(max(0, n-wide), 4)
+}
+
+// rowOf lays out n quads from the first on. Without kernels for bunches products are of all
+// lanes of a row.
+func (b banding) rowOf(cols Axis, first, n int, fast *kernels) quadRow {
+	r, lanes, wide := quadRow{quads: n}, lanesOf(n, fast), wideLanes(n, fast)
+	if fast.places == nil {
+		lanes, r.quads = b.lanes, b.lanes
 	}
-	for at := 8 * wide; at < r.lanes; {
-		lanes := min(r.lanes-at, r.bands.pitch-at%r.bands.pitch)
-		r.runs = append(r.runs, runOf(cols, at, lanes, false))
-		at += lanes
-	}
-	if r.quads = r.lanes; fast.places != nil {
-		r.quads = n
+	for at := 0; at < lanes; {
+		end := min(lanes, (at/b.pitch+1)*b.pitch)
+		if at < wide {
+			end = min(end, wide)
+		}
+		r.runs = append(r.runs, runOf(cols, first, at, end-at, at < wide))
+		at = end
 	}
 	for i := range r.quads {
 		lane := i
-		if i < 8*wide {
+		if i < wide {
 			lane = i/8*8 + order8[i%8]
 		}
 		r.at = append(r.at, lane)
@@ -65,9 +69,9 @@ func quadRowOf(cols Axis, fast *kernels) quadRow {
 	return r
 }
 
-// runOf is the run of some lanes of a row.
-func runOf(cols Axis, lane, lanes int, wide bool) laneRun {
-	r := laneRun{wide: wide, lane: lane, lanes: lanes, col: 2*lane - cols.Before}
+// runOf is the run of some lanes of a row that begins with a quad.
+func runOf(cols Axis, quad, lane, lanes int, wide bool) laneRun {
+	r := laneRun{wide: wide, lane: lane, lanes: lanes, col: 2*(quad+lane) - cols.Before}
 	r.first = min(max(0, -r.col), 2*lanes+2)
 	r.end = max(r.first, min(2*lanes+2, cols.In-r.col))
 	group := 4
