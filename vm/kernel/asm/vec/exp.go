@@ -189,38 +189,39 @@ func geluTanh(g *graph, x *node) *node {
 	return g.div(g.mul(x, g.pick(g.negative(x), e, g.f(1))), g.addOf(e, g.f(1)))
 }
 
-// gelu is max(x, 0) - t * Q(t) with t = |x| and Q the upper tail of the normal
-// distribution, exp(-t^2/2) times a smooth function of 1/(t+4). The square is taken in
-// two parts, since the exponential makes an error of it as large as itself.
+// gelu is x - t * Q(t), or -t * Q(t) below 0, with t = |x| and Q the upper tail of the
+// normal distribution, exp(-t^2/2) times a quotient of polynomials. The square is taken
+// in two parts, since the exponential makes an error of it as large as itself; its
+// exponent is counted down. What x is multiplied by leaves -0 and makes NaN of -Inf.
 func gelu(g *graph, x *node) *node {
-	t := g.atMost(g.abs(x), tailEnd)
+	t := g.and(x, g.bits(1<<31-1))
 	high := g.mul(t, t)
-	low := g.fma(t, t, g.neg(high))
-	sum, _, r := reduce(g, g.mul(high, g.f(-0.5)))
-	r = g.fnma(low, g.f(0.5), r)
-	p := g.addOf(expm1Of(g, r), g.f(1))
-	u := g.div(g.f(1), g.addOf(t, g.f(tailShift)))
-	u = g.fma(u, g.fnma(u, t, g.fnma(u, g.f(tailShift), g.f(1))), u) // the sum was rounded
-	v := g.fnma(u, g.f(2*tailShift), g.f(1))
-	q := g.mul(g.mul(u, g.poly(v, tailTerms)), g.mul(p, t))
-	y := g.sub(g.op(most, g.f(0), x), shift(g, q, sum))
-	return g.fma(g.op(least, g.f(0), x), g.f(0), y) // -Inf gives NaN
+	low := g.fnma(t, t, high) // what high has too much
+	sum := g.fnma(high, g.f(math.Log2E/2), g.f(magic))
+	r := g.fnma(high, g.f(halfHigh), g.sub(g.f(magic), sum))
+	r = g.fma(low, g.f(halfHigh), g.fnma(high, g.f(halfLow), r))
+	q := g.div(g.mul(t, g.byPairs(t, high, tailTop)), g.byPairs(t, high, tailBottom))
+	q = shift(g, g.fma(q, g.mul(r, g.poly(r, exp2Terms[1:])), q), sum)
+	q = g.pick(g.cmp(lt, t, g.f(tailEnd)), q, g.bits(1<<31))
+	return g.fma(x, g.pick(g.negative(x), g.f(0), g.f(1)), q)
 }
 
-// Beyond tailEnd the tail is taken as there, where t * Q(t) is 2e-36: the exponent needs
-// no care.
-const tailShift, tailEnd = 4, 12.75
+// Beyond tailEnd, where t * Q(t) is 2.2e-38, the tail is 0: so the exponent needs no care.
+const tailEnd = 13.1
 
-// tailTerms is exp(t^2/2) * Q(t) / u of v = 1 - 2*tailShift*u, which goes from -1 to 1,
-// for t up to tailEnd, to 2^-26.
-var tailTerms = func() []float64 {
-	f := func(v float64) float64 {
-		u := (1 - v) / (2 * tailShift)
-		t := 1/u - tailShift
-		return math.Exp(t*t/2) * math.Erfc(t/math.Sqrt2) / 2 / u
-	}
-	return minimax(f, func(v float64) float64 { return 1 / f(v) }, -1, 1-2*tailShift/(tailEnd+tailShift), 9)
-}()
+// Half of log2(e) in two floats.
+var (
+	halfHigh = float64(float32(math.Log2E / 2))
+	halfLow  = math.Log2E/2 - halfHigh
+)
+
+// The quotient of tailTop and tailBottom is -exp(t^2/2) * Q(t) for t up to tailEnd, to
+// 2^-26.5 with terms as they are rounded; of places for the points near the best one,
+// 2.9 is where that does least harm. The terms have one sign each, so that nothing
+// cancels.
+var tailTop, tailBottom = quotient(func(t float64) float64 {
+	return -math.Exp(t*t/2) * math.Erfc(t/math.Sqrt2) / 2
+}, 4, 5, 2.9, tailEnd)
 
 // erf is x times a polynomial of x^2 near 0, and 1 - exp(-q(t)) beyond.
 func erf(g *graph, x *node) *node {

@@ -24,6 +24,29 @@ func minimax(f, w func(x float64) float64, lo, hi float64, degree int) []float64
 	return c
 }
 
+// quotient finds polynomials p of a degree n and q of a degree m, with q(0) = 1, whose
+// quotient is f at n+m+1 points from 0 to hi. These are Chebyshev's of x/(x+c), for
+// functions that change most within c of 0: an error about twice the least possible.
+func quotient(f func(x float64) float64, n, m int, c, hi float64) (p, q []float64) {
+	k := n + m + 1
+	rows := make([][]float64, k)
+	for i := range rows {
+		v := hi / (hi + c) / 2 * (1 - math.Cos(math.Pi*(float64(i)+0.5)/float64(k)))
+		x := c * v / (1 - v)
+		row := make([]float64, k+1)
+		for j := range n + 1 {
+			row[j] = math.Pow(x, float64(j)) / f(x)
+		}
+		for j := range m {
+			row[n+1+j] = -math.Pow(x, float64(j+1))
+		}
+		row[k] = 1
+		rows[i] = row
+	}
+	both := solve(rows)
+	return both[:n+1], append([]float64{1}, both[n+1:]...)
+}
+
 func horner(c []float64, x float64) float64 {
 	p := 0.0
 	for i := len(c) - 1; i >= 0; i-- {

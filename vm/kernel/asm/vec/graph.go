@@ -182,6 +182,23 @@ func (g *graph) poly(x *node, c []float64) *node {
 	return p
 }
 
+// byPairs is poly of x, whose square is xx, two terms at a time: half as many steps that
+// wait for each other, and that round.
+func (g *graph) byPairs(x, xx *node, c []float64) *node {
+	pair := func(i int) *node {
+		if i+1 == len(c) {
+			return g.f(c[i])
+		}
+		return g.fma(g.f(c[i+1]), x, g.f(c[i]))
+	}
+	last := (len(c) - 1) / 2 * 2
+	p := pair(last)
+	for i := last - 2; i >= 0; i -= 2 {
+		p = g.fma(p, xx, pair(i))
+	}
+	return p
+}
+
 // keep drops the nodes that the result does not need.
 func (g *graph) keep(result *node) {
 	result.uses++
