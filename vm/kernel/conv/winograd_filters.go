@@ -20,33 +20,37 @@ func (c *Winograd) Pack(dst, w []float32) {
 	}
 }
 
-// packPanel writes a panel of n filters.
+// packPanel writes a panel of n filters. The rows of a channel lie far from each other, so
+// that they are put together before they are written.
 func (c *Winograd) packPanel(dst, w []float32, n, width int) {
-	if n < width {
-		clear(dst)
-	}
+	var rows [points][mostFilters]float32
 	for ch := range c.Channels {
 		for f := range n {
-			u := transformed((*[9]float32)(w[(f*c.Channels+ch)*9:]))
-			for p, v := range u {
-				dst[(p*c.Channels+ch)*width+f] = v
-			}
+			transform(&rows, f, (*[9]float32)(w[(f*c.Channels+ch)*9:]))
+		}
+		for p := range rows {
+			copy(dst[(p*c.Channels+ch)*width:][:width], rows[p][:])
 		}
 	}
 }
 
-// transformed is G·g·Gᵗ of a filter, in float64 and rounded once. All of its factors are
-// powers of two, so that no compiler's fusing of products and sums changes a bit.
-func transformed(g *[9]float32) (u [points]float32) {
+// mostFilters is the width of the widest panel.
+const mostFilters = 32
+
+// transform writes column f: G·g·Gᵗ of a filter, in float64 and rounded once. All of its
+// factors are powers of two, so that no compiler's fusing of products and sums changes a
+// bit.
+func transform(to *[points][mostFilters]float32, f int, g *[9]float32) {
+	f &= mostFilters - 1
 	var rows [4][3]float64
 	for j := range 3 {
 		rows[0][j], rows[1][j], rows[2][j], rows[3][j] = spreadFilter(float64(g[j]), float64(g[3+j]), float64(g[6+j]))
 	}
-	for i, r := range rows {
+	for i := range rows {
+		r := &rows[i]
 		a, b, c, d := spreadFilter(r[0], r[1], r[2])
-		u[4*i], u[4*i+1], u[4*i+2], u[4*i+3] = float32(a), float32(b), float32(c), float32(d)
+		to[4*i][f], to[4*i+1][f], to[4*i+2][f], to[4*i+3][f] = float32(a), float32(b), float32(c), float32(d)
 	}
-	return u
 }
 
 // spreadFilter is G times three elements.
