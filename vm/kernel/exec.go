@@ -87,6 +87,23 @@ func (x *Exec) Stop() error {
 	return x.Budget.Stop()
 }
 
+// rows is what rows are computed with; they are left when the run is to end, and halted
+// has to be asked behind them.
+func (x *Exec) rows() *norm.Scratch {
+	if x.norm.Halt == nil {
+		x.norm.Halt = func() bool { return x.Stop() != nil }
+	}
+	return &x.norm
+}
+
+// halted is the reason why rows were left; nil: they were not.
+func (x *Exec) halted() error {
+	if x.norm.Halted() {
+		return x.Stop()
+	}
+	return nil
+}
+
 // Clear lets go of tensors that the last task has seen.
 func (x *Exec) Clear() {
 	x.Scratch.Forget()

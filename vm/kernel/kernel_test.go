@@ -380,3 +380,39 @@ func enlarged(r *rand.Rand, c *ir.Call, in []*tensor.T) (*ir.Call, []*tensor.T, 
 	}
 	return &big, in, ir.InferCall(&big) == nil && !big.Out[0].Equal(c.Out[0])
 }
+
+// TestLongRowsStop: a kernel leaves a row of millions of elements when the run is to
+// end, and says so, also where it is the last.
+func TestLongRowsStop(t *testing.T) {
+	refusal := errors.New("stop")
+	for _, c := range []struct{ op, attrs, out string }{
+		{"softmax", "axis=-1", "f32[1,4000000]"},
+		{"layernorm", "", "f32[1,4000000]"},
+		{"sum", "axis=[1]", "f32[1]"},
+		{"argmax", "axis=1", "i64[1]"},
+	} {
+		in := "f32[1,4000000]"
+		if c.op == "layernorm" {
+			in += " f32[4000000] f32[4000000]"
+		}
+		call, err := kernel.Bind(c.op, c.attrs, typesOf(t, in), typesOf(t, c.out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &kernel.Options{Kind: kernel.Fast, Level: isa.Best()})
+		if k.Kind == kernel.Reference {
+			t.Fatalf("%s runs by %s", c.op, k.Name)
+		}
+		asked := 0
+		x := &kernel.Exec{Budget: &ir.Budget{Stop: func() error {
+			if asked++; asked >= 3 {
+				return refusal
+			}
+			return nil
+		}}}
+		out := tensor.New(call.Out[0].DType, call.Out[0].Ints()...)
+		if err := k.Do(x, 0, 1, []*tensor.T{out}, garbageOf(call.In)); !errors.Is(err, refusal) || asked > 5 {
+			t.Errorf("%s: asked %d times, got %v", c.op, asked, err)
+		}
+	}
+}

@@ -200,9 +200,9 @@ func (t *normTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 		if err := x.Stop(); err != nil {
 			return err
 		}
-		t.run(&x.norm, t.level, lo, min(lo+t.batch, hi), dst, args)
+		t.run(x.rows(), t.level, lo, min(lo+t.batch, hi), dst, args)
 	}
-	return nil
+	return x.halted()
 }
 
 // slices are the elements of arguments of f32; nil for what is absent.

@@ -153,7 +153,7 @@ func (t *reduceTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 		if err := x.Stop(); err != nil {
 			return err
 		}
-		x.norm.Fold(t.level, t.f, &t.layout, lo, min(lo+t.batch, hi), dst, src, t.correction)
+		x.rows().Fold(t.level, t.f, &t.layout, lo, min(lo+t.batch, hi), dst, src, t.correction)
 	}
-	return nil
+	return x.halted()
 }

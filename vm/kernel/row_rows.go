@@ -209,6 +209,9 @@ func (t *rowsTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 			return err
 		}
 		t.block(x, row, min(t.at, end-row), src, args, out, in)
+		if err := x.halted(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -223,7 +226,7 @@ func (t *rowsTask) block(x *Exec, row, rows int, room []float32, args [][]float3
 	}
 	if t.fold != nil {
 		x.layout = norm.Layout{Space: norm.Space{Outer: rows, N: t.n, Inner: 1}, Times: 1}
-		x.norm.Fold(t.level, t.fold.f, &x.layout, 0, x.layout.Units(), resultsOf(out[0]).From(row), src, t.fold.correction)
+		x.rows().Fold(t.level, t.fold.f, &x.layout, 0, x.layout.Units(), resultsOf(out[0]).From(row), src, t.fold.correction)
 		return
 	}
 	dst := room
@@ -235,7 +238,7 @@ func (t *rowsTask) block(x *Exec, row, rows int, room []float32, args [][]float3
 		f = &t.norms[1]
 	}
 	args[0] = src
-	f.run(&x.norm, t.level, 0, f.units, dst, args)
+	f.run(x.rows(), t.level, 0, f.units, dst, args)
 	if t.after != nil {
 		t.boxes(t.after.sheet, x, room, row, rows, out, in)
 	}

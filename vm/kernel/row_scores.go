@@ -260,7 +260,10 @@ func (r *scoresRun) block(x *Exec, index, row int) error {
 	}
 	args := x.slices([]int{Absent}, nil)
 	args[0] = r.room
-	f.run(&x.norm, t.level, 0, f.units, r.room, args)
+	f.run(x.rows(), t.level, 0, f.units, r.room, args)
+	if err := x.halted(); err != nil {
+		return err
+	}
 	left = gemm.Matrix{Data: r.room, Row: p.n, Col: 1}
 	to := r.mixed
 	if to == nil {

@@ -10,8 +10,9 @@
 // elements takes no longer than one of four thousand.
 //
 // Numbers: sums, squares and products are added up in float64, a row in sixteen lanes
-// that are folded, the upper half onto the lower, until one is left; columns in
-// ascending order. Variances take distances from the row's first element: one pass,
+// that are folded, the upper half onto the lower, until one is left (one longer than
+// 2**20 in pieces of as many, whose sums are added in turn); columns in ascending order.
+// Variances take distances from the row's first element: one pass,
 // in which nothing cancels but what the row's own size bounds. So a reduction is the
 // float64 result, off by its last bits, rounded once; see the functions for the error
 // of the others. All levels give the same bits but for the portable one's exp.

@@ -133,10 +133,12 @@ func (r *Results) put(i int, v float64) {
 // of the rows. The rows have elements.
 func (x *Scratch) Fold(level isa.Level, f Reduction, y *Layout, lo, hi int, dst Results, src []float32, correction int) {
 	l, how := at(level), &foldings[f]
+	x.long.halted = false
+	whole := x.rows(l, y.N)
 	for u := lo; u < hi; u++ {
 		switch {
 		case !y.columns():
-			dst.put(u, how.end(how.row(l, y, src[u*y.N:]), y.length(), correction))
+			dst.put(u, how.end(how.row(whole, y, src[u*y.N:]), y.length(), correction))
 			continue
 		case y.Inner == 1:
 			x.foldShort(l, how, y, u, dst, src, correction)

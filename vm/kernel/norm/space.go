@@ -70,6 +70,10 @@ func (s Space) strip(unit int) strip {
 // Scratch is memory on the way, for one goroutine at a time. Its zero value is ready;
 // it grows.
 type Scratch struct {
+	// Halt, if not nil, is asked between the pieces of long rows whether to leave them.
+	Halt func() bool
+
+	long    chopper
 	turned  []float32
 	floats  [4][]float32
 	doubles [2][]float64
@@ -106,18 +110,19 @@ type mapping interface {
 // run computes units lo to before hi.
 func (x *Scratch) run(level isa.Level, s Space, lo, hi int, dst, src []float32, f mapping) {
 	l := at(level)
-	if s.N == 0 {
+	if x.long.halted = false; s.N == 0 {
 		return
 	}
+	whole := x.rows(l, s.N)
 	for u := lo; u < hi; u++ {
 		switch {
 		case !s.columns():
 			at := u * s.N
-			f.row(l, x, dst[at:at+s.N], src[at:at+s.N])
+			f.row(whole, x, dst[at:at+s.N], src[at:at+s.N])
 		case s.Inner == 1:
 			x.short(l, s, u, dst, src, f)
 		case s.apart():
-			x.apart(l, s, u, dst, src, f)
+			x.apart(whole, s, u, dst, src, f)
 		default:
 			f.columns(l, x, dst, src, s.N, s.strip(u))
 		}
