@@ -692,7 +692,7 @@ func (g *Graph) Cast(x Operand, dtype DType) *Value {
 	return first(r)
 }
 
-// DequantizeLinear is the operator dequantize_linear: (q - zero) * scale for q of i8, u8 or i32: the exact difference is rounded to the dtype of scale, and so is the product.
+// DequantizeLinear is the operator dequantize_linear: (q - zero) * scale for q of i8, u8, i16, u16 or i32: the exact difference is rounded to the dtype of scale, and so is the product.
 //
 //	dequantize_linear(q, scale, zero=None)
 func (g *Graph) DequantizeLinear(q Operand, scale Operand, zero Operand) *Value {

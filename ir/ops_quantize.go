@@ -3,17 +3,18 @@ package ir
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/npulang/npu/ir/tensor"
 )
 
-// Numbers of one byte that stand for floats: q = x / scale + zero, as ONNX has
+// Numbers of one or two bytes that stand for floats: q = x / scale + zero, as ONNX has
 // it. Scales and zeros broadcast, so that one may be of a tensor ([]), a row
 // ([M,1]) or a column ([N]).
 var (
 	QuantizeLinear = row(Op{
 		Name: "quantize_linear", Group: "choose, convert", Args: []string{"x", "scale", "zero?"}, Class: Elementwise,
-		Attrs:  []Attr{{Name: "dtype", Kind: KDType, Doc: "the dtype of the result, i8 or u8; absent: that of zero, else u8"}},
+		Attrs:  []Attr{{Name: "dtype", Kind: KDType, Doc: "the dtype of the result: i8, u8, i16 or u16; absent: that of zero, else u8"}},
 		Doc:    "round(x / scale) + zero, held within the dtype: the quotient is rounded to the dtype of x, then to the nearest whole number, half to even; NaN gives zero, an infinity the end of the range",
 		Infer:  inferQuantize,
 		Eval:   evalQuantize,
@@ -21,7 +22,7 @@ var (
 	})
 	DequantizeLinear = row(Op{
 		Name: "dequantize_linear", Group: "choose, convert", Args: []string{"q", "scale", "zero?"}, Class: Elementwise,
-		Doc:    "(q - zero) * scale for q of i8, u8 or i32: the exact difference is rounded to the dtype of scale, and so is the product",
+		Doc:    "(q - zero) * scale for q of i8, u8, i16, u16 or i32: the exact difference is rounded to the dtype of scale, and so is the product",
 		Infer:  inferDequantize,
 		Eval:   evalDequantize,
 		Sample: sampleDequantize,
@@ -33,7 +34,9 @@ var (
 var Precisions = []tensor.DType{tensor.F32, tensor.BF16, tensor.F16, tensor.I8}
 
 // quantized reports whether numbers of a dtype may stand for floats.
-func quantized(d tensor.DType) bool { return d == tensor.I8 || d == tensor.U8 }
+func quantized(d tensor.DType) bool { return slices.Contains(quantizedDTypes, d) }
+
+var quantizedDTypes = []tensor.DType{tensor.I8, tensor.U8, tensor.I16, tensor.U16}
 
 func inferQuantize(c *Call) ([]Type, error) {
 	if err := checkSet(c, 0, Floats); err != nil {
@@ -46,7 +49,7 @@ func inferQuantize(c *Call) ([]Type, error) {
 	if c.has(2) {
 		to = c.In[2].DType
 		if !quantized(to) {
-			return nil, Errorf("dtype-mismatch", "zero has dtype %s, but must have i8 or u8", to).Label(2, "%s", c.In[2])
+			return nil, Errorf("dtype-mismatch", "zero has dtype %s, but must have i8, u8, i16 or u16", to).Label(2, "%s", c.In[2])
 		}
 	}
 	if l := c.Attr("dtype"); !l.IsNone() {
@@ -57,7 +60,7 @@ func inferQuantize(c *Call) ([]Type, error) {
 		to = l.DType
 	}
 	if !quantized(to) {
-		return nil, Errorf("dtype-mismatch", "quantizes to %s", to).Note("the dtype must be i8 or u8")
+		return nil, Errorf("dtype-mismatch", "quantizes to %s", to).Note("the dtype must be i8, u8, i16 or u16")
 	}
 	shape, err := broadcastAll(c)
 	return []Type{{to, shape}}, err
@@ -65,7 +68,7 @@ func inferQuantize(c *Call) ([]Type, error) {
 
 func inferDequantize(c *Call) ([]Type, error) {
 	if d := c.In[0].DType; !quantized(d) && d != tensor.I32 {
-		return nil, Errorf("dtype-mismatch", "q has dtype %s, but must have i8, u8 or i32", d).Label(0, "%s", c.In[0])
+		return nil, Errorf("dtype-mismatch", "q has dtype %s, but must have i8, u8, i16, u16 or i32", d).Label(0, "%s", c.In[0])
 	}
 	if err := checkSet(c, 1, Floats); err != nil {
 		return nil, err
@@ -122,12 +125,13 @@ func (q *quantizing) eachChunk(c *Call, out *tensor.T, f func(at int)) {
 	}
 }
 
-// ends are the least and the greatest number of a dtype of one byte.
+// ends are the least and the greatest number of a dtype of one or two bytes.
 func ends(d tensor.DType) (lo, hi float64) {
-	if d == tensor.I8 {
-		return math.MinInt8, math.MaxInt8
+	numbers := math.Ldexp(1, 8*d.Size())
+	if d.Kind() == tensor.Signed {
+		return -numbers / 2, numbers/2 - 1
 	}
-	return 0, math.MaxUint8
+	return 0, numbers - 1
 }
 
 func evalQuantize(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
@@ -180,7 +184,7 @@ func evalDequantize(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 
 // quantizedDType draws one of the dtypes of quantized numbers.
 func (s *sampler) quantizedDType() tensor.DType {
-	return []tensor.DType{tensor.I8, tensor.U8}[s.IntN(2)]
+	return quantizedDTypes[s.IntN(len(quantizedDTypes))]
 }
 
 // positive draws a tensor of floats above 0.
