@@ -17,9 +17,10 @@ var networks = []func() *network{
 	func() *network { return product("gemv", 1, 1024, 1024) },
 	func() *network { return perceptron("mlp", 32) },
 	func() *network { return perceptron("mlp1", 1) },
-	func() *network { return chain("chain1", 1, 1, 64) },
-	func() *network { return chain("chain101", 101, 1, 64) },
-	func() *network { return chain("wide12", 12, 4096, 4096) },
+	func() *network { return chain("chain1", 1, 1, 64, 64) },
+	func() *network { return chain("chain101", 101, 1, 64, 64) },
+	func() *network { return chain("wide12", 12, 4096, 4096, 4096) },
+	func() *network { return chain("numbers12", 12, 4096, 4096, 1) },
 	func() *network { return encoder("minilm", 6, 384, 12, 1536, 128) },
 	func() *network { return encoder("minilm-12", 6, 384, 12, 1536, 12) },
 	func() *network { return encoder("bert-large-1", 1, 1024, 16, 4096, 512) },
@@ -93,17 +94,18 @@ graph main(x: f32[%d,784]) -> (y: f32[%[1]d,10]) {
 	return n
 }
 
-// chain adds and multiplies in turn by a constant row, count times.
-func chain(name string, count, rows, columns int) *network {
+// chain adds and multiplies in turn by a constant row, or by a number if it is one wide,
+// count times.
+func chain(name string, count, rows, columns, wide int) *network {
 	var steps strings.Builder
 	for i := range count {
 		fmt.Fprintf(&steps, "    x = x %c c\n", "+*"[i%2])
 	}
 	shape := []int{rows, columns}
 	return &network{
-		name: name, doc: fmt.Sprintf("%d element-wise operators on %s", count, shapeText(shape)), input: shape,
-		weights: []weight{{name: "c", shape: []int{1, columns}, mean: 0.5, dev: 0.1}},
-		script:  fmt.Sprintf("param c: f32[1,%d]\n\ngraph main(x: %s) -> (y: %[2]s) {\n%s    return x\n}\n", columns, shapeText(shape), steps.String()),
+		name: name, doc: fmt.Sprintf("%d element-wise operators on %s, with a constant of [1,%d]", count, shapeText(shape), wide), input: shape,
+		weights: []weight{{name: "c", shape: []int{1, wide}, mean: 0.5, dev: 0.1}},
+		script:  fmt.Sprintf("param c: f32[1,%d]\n\ngraph main(x: %s) -> (y: %[2]s) {\n%s    return x\n}\n", wide, shapeText(shape), steps.String()),
 		onnx: func(g *graph) string {
 			x := "x"
 			for i := range count {

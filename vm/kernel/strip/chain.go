@@ -12,8 +12,7 @@ type step struct {
 	number float32
 }
 
-// chain makes one instruction of several cheap ones that have numbers for operands: these
-// lie behind each other in memory of their own.
+// chain makes one instruction of several cheap ones that have numbers for operands.
 func (c *compiler) chain() {
 	list := make([]instr, 0, len(c.code))
 	for at := 0; at < len(c.code); {
@@ -23,7 +22,7 @@ func (c *compiler) chain() {
 			at++
 			continue
 		}
-		list = append(list, c.chained(steps)...)
+		list = append(list, chained(steps)...)
 		at += n
 	}
 	c.code = list
@@ -44,16 +43,16 @@ func (c *compiler) run(code []instr) (steps []step, n int) {
 }
 
 // chained shares steps out to as few instructions as can be, of about the same length.
-func (c *compiler) chained(steps []step) (list []instr) {
+func chained(steps []step) (list []instr) {
 	for n := (len(steps) + vec.ChainMax - 1) / vec.ChainMax; n > 0; n-- {
 		size := (len(steps) + n - 1) / n
-		codes, numbers := make([]vec.Code, size), make([]float32, size)
+		codes := make([]vec.Code, size)
+		var in instr
 		for i, s := range steps[:size] {
-			codes[i], numbers[i] = s.code, s.number
+			codes[i], in.numbers[i] = s.code, s.number
 		}
-		list = append(list, instr{code: vec.Chain(codes...), a: c.numbersAt(len(c.numbers))})
-		c.numbers = append(c.numbers, numbers)
-		steps = steps[size:]
+		in.code = vec.Chain(codes...)
+		list, steps = append(list, in), steps[size:]
 	}
 	return list
 }

@@ -19,9 +19,8 @@ type Program struct {
 	inputs  int
 	consts  []vec.Block
 	temps   int
-	numbers [][]float32 // of chains
 	instrs  int
-	entries int // of the table: views, constants, temps, numbers
+	entries int // of the table: views, constants, temps
 }
 
 // Inputs is how many operands the program has; the views of its results follow
@@ -40,19 +39,18 @@ const nowhere = -1
 // A compiler writes a program. At each point a value may be in the accumulator, in
 // a temp, or both.
 type compiler struct {
-	b       *Builder
-	level   isa.Level
-	consts  map[Value]int
-	blocks  []vec.Block // of the constants
-	uses    []int       // by value: how many readers are still to come, results included
-	temp    []int       // by value: the block it is in
-	free    []int
-	temps   int
-	acc     Value // what the accumulator holds, or -1
-	last    int   // the last node that reads a view
-	late    []int // results that are saved when all operands have been read
-	code    []instr
-	numbers [][]float32 // of chains
+	b      *Builder
+	level  isa.Level
+	consts map[Value]int
+	blocks []vec.Block // of the constants
+	uses   []int       // by value: how many readers are still to come, results included
+	temp   []int       // by value: the block it is in
+	free   []int
+	temps  int
+	acc    Value // what the accumulator holds, or -1
+	last   int   // the last node that reads a view
+	late   []int // results that are saved when all operands have been read
+	code   []instr
 }
 
 // Compile makes the program. The error says what is wrong with the builder's calls, or
@@ -72,12 +70,12 @@ func (b *Builder) Compile() (*Program, error) {
 	c.finish()
 	c.chain()
 	c.pair()
-	p := &Program{level: b.level, code: c.link(false), inputs: len(b.inputs), consts: blocks, temps: c.temps, numbers: c.numbers, instrs: len(c.code) - 1}
+	p := &Program{level: b.level, code: c.link(false), inputs: len(b.inputs), consts: blocks, temps: c.temps, instrs: len(c.code) - 1}
 	p.elems = append(p.elems, b.inputs...)
 	for _, r := range b.results {
 		p.elems = append(p.elems, r.elem)
 	}
-	p.entries = c.numbersAt(len(c.numbers))
+	p.entries = c.tempAt(c.temps)
 	if p.entries > vec.MaxOperands {
 		return nil, fmt.Errorf("%d operands, constants and values are more than the %d of one program", p.entries, vec.MaxOperands)
 	}
@@ -114,11 +112,10 @@ func (c *compiler) count() {
 	}
 }
 
-// The table has the views, the constants, the temps, the numbers of chains.
-func (c *compiler) viewAt(i int) int    { return i }
-func (c *compiler) constAt(i int) int   { return len(c.b.inputs) + len(c.b.results) + i }
-func (c *compiler) tempAt(i int) int    { return c.constAt(len(c.consts)) + i }
-func (c *compiler) numbersAt(i int) int { return c.tempAt(c.temps) + i }
+// The table has the views, the constants, the temps.
+func (c *compiler) viewAt(i int) int  { return i }
+func (c *compiler) constAt(i int) int { return len(c.b.inputs) + len(c.b.results) + i }
+func (c *compiler) tempAt(i int) int  { return c.constAt(len(c.consts)) + i }
 
 // place is where a value lies in memory, if it does.
 func (c *compiler) place(v Value) (int, bool) {

@@ -11,6 +11,8 @@ type instr struct {
 	code   vec.Code
 	a, b   int
 	result bool // it saves a result
+
+	numbers [vec.ChainMax]float32 // of a chain
 }
 
 // pair makes one instruction of two where there is a code for both.
@@ -61,12 +63,15 @@ func (c *compiler) link(stream bool) []vec.Inst {
 			c.streamed(&list[i])
 		}
 	}
-	loop(list)
+	c.loop(list)
 	var turns [vec.Codes]int
-	code := make([]vec.Inst, len(list))
-	for i, in := range list {
-		code[i] = vec.NewInst(c.level, in.code, in.a, in.b, turns[in.code])
+	var code []vec.Inst
+	for _, in := range list {
+		code = append(code, vec.NewInst(c.level, in.code, in.a, in.b, turns[in.code]))
 		turns[in.code]++
+		if in.code.IsChain() {
+			code = append(code, vec.Numbers(in.numbers))
+		}
 	}
 	return code
 }
@@ -82,19 +87,24 @@ func (c *compiler) streamed(in *instr) {
 }
 
 // loops are the codes that do what the end of a program and the start of it for the next
-// block do.
-var loops = map[[2]vec.Code]vec.Code{
-	{vec.Save, vec.Load}:        vec.SaveLoad,
-	{vec.Stream, vec.LoadAhead}: vec.StreamLoad,
+// block do: of any operands, and where there are only the two.
+var loops = map[[2]vec.Code][2]vec.Code{
+	{vec.Save, vec.Load}:        {vec.SaveLoad, vec.SaveLoadTwo},
+	{vec.Stream, vec.LoadAhead}: {vec.StreamLoad, vec.StreamLoadTwo},
 }
 
 // loop lets the last instruction do what the first one does for the next block.
-func loop(list []instr) {
+func (c *compiler) loop(list []instr) {
 	if len(list) < 3 {
 		return
 	}
-	last := &list[len(list)-2]
-	if code, ok := loops[[2]vec.Code{last.code, list[0].code}]; ok {
-		last.code, last.b = code, list[0].a
+	first, last := list[0], &list[len(list)-2]
+	codes, ok := loops[[2]vec.Code{last.code, first.code}]
+	if !ok {
+		return
+	}
+	last.code, last.b = codes[0], first.a
+	if c.constAt(0) == 2 && first.a < 2 && last.a < 2 {
+		last.code = codes[1]
 	}
 }

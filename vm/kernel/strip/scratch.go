@@ -1,10 +1,6 @@
 package strip
 
-import (
-	"unsafe"
-
-	"github.com/npulang/npu/vm/kernel/vec"
-)
+import "github.com/npulang/npu/vm/kernel/vec"
 
 // Scratch is what runs of programs need on the way, one for each goroutine. The zero
 // value is ready for use; it grows to what the largest program needs.
@@ -36,10 +32,6 @@ func (s *Scratch) fit(p *Program) {
 	at += len(p.consts)
 	for i := range p.temps {
 		s.table[at+i] = vec.Stays(s.stage(len(p.elems) + i).Pointer())
-	}
-	at += p.temps
-	for i, list := range p.numbers {
-		s.table[at+i] = vec.Stays(unsafe.Pointer(&list[0]))
 	}
 	s.last = p
 }

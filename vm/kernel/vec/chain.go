@@ -6,8 +6,8 @@ import (
 )
 
 // A chain is a code that computes up to four cheap codes of one number each in turn: what
-// takes as long to jump to as to compute. Its only operand is the numbers, behind each
-// other.
+// takes as long to jump to as to compute. It has no operands: its numbers stand in the
+// program, in the place of an instruction behind it.
 
 // links are the codes of a chain, the digits of its number to the base of four.
 var links = [...]struct {
@@ -40,6 +40,12 @@ func Chain(codes ...Code) Code {
 	return first + Code(at)
 }
 
+// Numbers are those of a chain as what follows its instruction.
+func Numbers(numbers [ChainMax]float32) Inst { return *(*Inst)(unsafe.Pointer(&numbers)) }
+
+// IsChain reports whether a code is a chain.
+func (c Code) IsChain() bool { return c >= Chains }
+
 func link(c Code) int {
 	for i, l := range links {
 		if l.code == c {
@@ -53,7 +59,7 @@ func init() {
 	first := Chains
 	for n := chainMin; n <= ChainMax; n++ {
 		for i := range 1 << (2 * n) {
-			r := row{args: 1}
+			var r row
 			var names []string
 			var fs []func(x, a float32) float32
 			for j := n - 1; j >= 0; j-- {
@@ -61,7 +67,7 @@ func init() {
 				names, fs = append(names, rows[l.code].name), append(fs, l.f)
 			}
 			r.name = strings.Join(names, ", ") + " of numbers"
-			r.run = func(acc *Block, a, _ unsafe.Pointer) { chain(acc, fs, unsafe.Slice((*float32)(a), len(fs))) }
+			r.run = func(acc *Block, a, _ unsafe.Pointer) { chain(acc, fs, (*[ChainMax]float32)(a)) }
 			rows[first] = r
 			first++
 		}
@@ -69,7 +75,7 @@ func init() {
 }
 
 // chain is the portable form of chains.
-func chain(acc *Block, fs []func(x, a float32) float32, numbers []float32) {
+func chain(acc *Block, fs []func(x, a float32) float32, numbers *[ChainMax]float32) {
 	for i, f := range fs {
 		for j, x := range acc {
 			acc[j] = f(x, numbers[i])

@@ -14,9 +14,12 @@ const (
 	LoadAhead // Load, and what follows is brought into the cache
 	Save      // a = acc
 	Stream    // Save around the caches; a lies at a multiple of Align
-	// Save, then End, then the Load of b that the program begins with.
+	// Save, then End, then the Load of b that the program begins with. Two: no other
+	// operand walks.
 	SaveLoad
+	SaveLoadTwo
 	StreamLoad // with Stream and LoadAhead
+	StreamLoadTwo
 	LoadBool
 	SaveBool
 	LoadF16

@@ -4,6 +4,9 @@
 //	x*s + b, then gelu      =>   load x; mul s; add b; gelu; save y
 //	                             once for each 64 elements of the operands
 //
+// Cheap codes that follow each other and have numbers for operands are one instruction,
+// a chain, whose numbers stand in the program.
+//
 // There is one accumulator of 64 lanes of four bytes. An instruction (Inst) applies
 // its Code to it and to at most two operands in memory, which either walk along with
 // the blocks or stay (constants, broadcasts, values put aside). So a chain of any

@@ -102,8 +102,7 @@ func Run(level isa.Level, s *State, program []Inst, table []Operand, walkers, bl
 	sp, pp, tp := (*byte)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(&program[0])), (*byte)(unsafe.Pointer(&table[0]))
 	for m.run(sp, pp, tp); s.pc != done; m.run(sp, pp, tp) {
 		// The code has no assembly, or none for these values.
-		s.step(&program[s.pc/instSize], table)
-		s.pc += instSize
+		s.pc = uintptr(s.step(program, int(s.pc/instSize), table)) * instSize
 	}
 }
 
@@ -111,8 +110,8 @@ func Run(level isa.Level, s *State, program []Inst, table []Operand, walkers, bl
 func (s *State) interpret(program []Inst, table []Operand) {
 	program = program[:len(program)-1]
 	for {
-		for i := range program {
-			s.step(&program[i], table)
+		for at := 0; at < len(program); {
+			at = s.step(program, at, table)
 		}
 		if s.left--; s.left == 0 {
 			return
@@ -123,7 +122,14 @@ func (s *State) interpret(program []Inst, table []Operand) {
 	}
 }
 
-// step runs one instruction on the current block.
-func (s *State) step(in *Inst, table []Operand) {
+// step runs the instruction at a place on the current block and gives the place of the
+// next.
+func (s *State) step(program []Inst, at int, table []Operand) int {
+	in := &program[at]
+	if in.code.IsChain() {
+		rows[in.code].run(&s.acc, unsafe.Pointer(&program[at+1]), nil)
+		return at + 2
+	}
 	rows[in.code].run(&s.acc, table[in.a/operandSize].Ptr, table[in.b/operandSize].Ptr)
+	return at + 1
 }

@@ -9,6 +9,8 @@ import (
 
 // The portable forms of the codes that load and save elements of other sizes.
 
+func save(acc *Block, a, _ unsafe.Pointer) { *(*Block)(a) = *acc }
+
 func loadBool(acc *Block, a, _ unsafe.Pointer) {
 	xs := acc.bits()
 	for i, v := range (*[Lanes]uint8)(a) {

@@ -41,9 +41,12 @@ func (e *emitter) operands(n int) {
 }
 
 // next jumps to the following instruction.
-func (e *emitter) next() {
-	e.c.MOVQ(operand.Mem{Base: pc, Disp: instSize}, to)
-	e.c.ADDQ(operand.U8(instSize), pc)
+func (e *emitter) next() { e.after(1) }
+
+// after jumps to the instruction that is so many further.
+func (e *emitter) after(n int) {
+	e.c.MOVQ(operand.Mem{Base: pc, Disp: n * instSize}, to)
+	e.c.ADDQ(operand.U8(n*instSize), pc)
 	e.jump(to)
 }
 

@@ -59,9 +59,8 @@ func chainNames() (names []string) {
 // for all of the accumulator, so that no instruction waits for the one before.
 func (e *emitter) chain(steps []link) string {
 	name := e.function(chainName(steps), "is a chain of "+strings.TrimPrefix(chainName(steps), "Chain")+".")
-	e.operands(1)
 	for i := range steps {
-		e.do("VBROADCASTSS", operand.Mem{Base: ptrs[1], Disp: 4 * i}, e.number(i))
+		e.do("VBROADCASTSS", operand.Mem{Base: pc, Disp: instSize + 4*i}, e.number(i))
 	}
 	products := e.products(steps)
 	one := e.number(len(steps))
@@ -81,7 +80,7 @@ func (e *emitter) chain(steps []link) string {
 			}
 		}
 	}
-	e.next()
+	e.after(2)
 	return name
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -29,8 +30,9 @@ func write(t *target, codes []string) func(*build.Context) {
 		for _, f := range slices.Concat(elementary, wides) {
 			names[f.code] = []string{e.code(f, "")}
 		}
-		names["SaveLoad"] = []string{e.loop("SaveLoad", save, load)}
-		names["StreamLoad"] = []string{e.loop("StreamLoad", stream, loadAhead)}
+		for _, l := range loops {
+			names[l.code] = []string{e.loop(l)}
+		}
 		e.fence()
 		for _, m := range moves {
 			names[m.code] = copies(m.code, func(end string) string { return e.move(m, end) })
@@ -52,7 +54,7 @@ func copies(code string, write func(end string) string) (names []string) {
 	case slices.Contains(often, code):
 		n = copyCount
 	case slices.ContainsFunc(pairs(), func(f function) bool { return f.code == code }):
-		n = copyCount / 2
+		n = copyCount
 	}
 	for i := range n {
 		end := ""
@@ -95,16 +97,15 @@ func (e *emitter) enterMachine() {
 // endOfProgram goes on with the next block.
 func (e *emitter) endOfProgram() string {
 	name := e.function("End", "ends the program for a block.")
-	e.nextBlock(0)
+	e.nextBlock(0, e.walk)
 	return name
 }
 
 // nextBlock goes on with the next block at an instruction of the program, if there is
-// one; before loads what that instruction finds in the accumulator.
+// one, after what is done before.
 func (e *emitter) nextBlock(instruction int, before ...func()) {
 	e.c.DECQ(left)
 	e.c.JEQ(operand.LabelRef("done"))
-	e.walk()
 	for _, f := range before {
 		f()
 	}
@@ -136,25 +137,61 @@ func (e *emitter) walk() {
 	e.c.JHI(operand.LabelRef("walk"))
 }
 
-// loop is a code that saves the accumulator, goes on with the next block and loads it: it
-// ends programs that begin with a load, which it then skips.
-func (e *emitter) loop(code string, save, load func(e *emitter, i int)) string {
-	name := e.function(code, "is the code "+code+".")
+// A loop is a code that saves the accumulator, goes on with the next block and loads it:
+// it ends programs that begin with a load, which it then skips.
+type loop struct {
+	code       string
+	two        bool // only what it saves to and loads from walks
+	save, load func(e *emitter, i int)
+}
+
+var loops = []loop{
+	{"SaveLoad", false, save, load},
+	{"SaveLoadTwo", true, save, load},
+	{"StreamLoad", false, stream, loadAhead},
+	{"StreamLoadTwo", true, stream, loadAhead},
+}
+
+func (e *emitter) loop(l loop) string {
+	name := e.function(l.code, "is the code "+l.code+".")
 	e.operands(1)
-	if code == "StreamLoad" {
+	if strings.HasPrefix(l.code, "Stream") {
 		e.pageAhead()
 	}
 	for i := range e.vectors {
-		save(e, i)
+		l.save(e, i)
 	}
-	e.nextBlock(1, func() {
-		e.c.MOVWLZX(operand.Mem{Base: pc, Disp: instA + 2}, to.As32())
-		e.c.MOVQ(operand.Mem{Base: table, Index: to, Scale: 1}, ptrs[1])
+	before := []func(){e.walk, e.second}
+	if l.two {
+		before = []func(){e.walkTwo}
+	}
+	e.nextBlock(1, append(before, func() {
 		for i := range e.vectors {
-			load(e, i)
+			l.load(e, i)
 		}
-	})
+	})...)
 	return name
+}
+
+// second finds the second operand of an instruction as if it were the first.
+func (e *emitter) second() {
+	e.c.MOVWLZX(operand.Mem{Base: pc, Disp: instA + 2}, to.As32())
+	e.c.MOVQ(operand.Mem{Base: table, Index: to, Scale: 1}, ptrs[1])
+}
+
+// walkTwo moves both operands on, and leaves where the second is now.
+func (e *emitter) walkTwo() {
+	e.c.MOVWLZX(operand.Mem{Base: pc, Disp: instA}, to.As32())
+	e.step1(ptrs[1])
+	e.second()
+	e.step1(ptrs[1])
+}
+
+// step1 moves an operand on whose entry is found and whose pointer is in a register.
+func (e *emitter) step1(p reg.Register) {
+	entryAt := operand.Mem{Base: table, Index: to, Scale: 1}
+	e.c.ADDQ(entryAt.Offset(entry/2), p)
+	e.c.MOVQ(p, entryAt)
 }
 
 // trap leaves the machine at a code that Go has to run.
