@@ -158,6 +158,52 @@ func meanOf(to unsafe.Pointer, n, of int) {
 	}
 }
 
+// A spreadLoop is the loops of sums of square distances from means: for rows and for
+// columns as in foldLoop, and what makes results of n sums of so many elements.
+type spreadLoop struct {
+	rows    func(to, means unsafe.Pointer, from [4]unsafe.Pointer, n int)
+	columns func(to, means, from unsafe.Pointer, n int)
+	end     func(to unsafe.Pointer, n, of, correction int)
+}
+
+func spreadRows(to, means unsafe.Pointer, from [4]unsafe.Pointer, n int) {
+	s, m := (*[4]float64)(to), (*[4]float64)(means)
+	a, b, c, d := fourOf[float64](from, n)
+	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
+	for i, v := range a {
+		v, w, x, y := v-m[0], b[i]-m[1], c[i]-m[2], d[i]-m[3]
+		s0 += float64(v * v)
+		s1 += float64(w * w)
+		s2 += float64(x * x)
+		s3 += float64(y * y)
+	}
+	*s = [4]float64{s0, s1, s2, s3}
+}
+
+func spreadColumns(to, means, from unsafe.Pointer, n int) {
+	s, m, x := elements[float64](to, n), elements[float64](means, n), elements[float64](from, n)
+	for i, v := range x {
+		v -= m[i]
+		s[i] += float64(v * v)
+	}
+}
+
+// varianceOf divides by what the correction leaves; nothing has no variance.
+func varianceOf(to unsafe.Pointer, n, of, correction int) {
+	left := max(float64(of)-float64(correction), 0)
+	for i, s := range elements[float64](to, n) {
+		if s /= left; left == 0 {
+			s = math.NaN()
+		}
+		elements[float64](to, n)[i] = s
+	}
+}
+
+func deviationOf(to unsafe.Pointer, n, of, correction int) {
+	varianceOf(to, n, of, correction)
+	sqrtFloats(to, [3]unsafe.Pointer{to}, n)
+}
+
 // foldLoopsOf are the loops of a type with its least and greatest number.
 func foldLoopsOf[E anyNumber](lowest, highest E) map[string]foldLoop {
 	return map[string]foldLoop{
@@ -176,6 +222,10 @@ func wideFolds() map[string]foldLoop {
 	mean := loops["sum"]
 	mean.end = meanOf
 	loops["mean"] = mean
+	mean.spread = &spreadLoop{spreadRows, spreadColumns, varianceOf}
+	loops["variance"] = mean
+	mean.spread = &spreadLoop{spreadRows, spreadColumns, deviationOf}
+	loops["std"] = mean
 	return loops
 }
 

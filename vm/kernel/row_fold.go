@@ -27,7 +27,7 @@ var foldRow = &Row{Name: "fold", reach: reach{heart: aReduction, alone: true}, M
 	if why != "" {
 		return nil, why
 	}
-	t := &foldTask{foldLoop: f, size: c.In[0].DType.Size(), layout: y}
+	t := &foldTask{foldLoop: f, size: c.In[0].DType.Size(), layout: y, correction: correctionOf(c)}
 	return &Prepared{Work: min(int64(count(shape))+20, MaxWork), Runner: t}, ""
 }}
 
@@ -35,8 +35,9 @@ var foldRow = &Row{Name: "fold", reach: reach{heart: aReduction, alone: true}, M
 // Outer by Inner results.
 type foldTask struct {
 	foldLoop
-	size   int // bytes of an element
-	layout norm.Layout
+	size       int // bytes of an element
+	layout     norm.Layout
+	correction int // of a variance
 }
 
 // A foldLoop reduces elements of a type.
@@ -48,6 +49,9 @@ type foldLoop struct {
 	start   func(to unsafe.Pointer, n int)
 	// end makes n results of sums of so many elements; nil: they are.
 	end func(to unsafe.Pointer, n, of int)
+	// spread, if it is there, is the second pass of what works around the mean, which the
+	// first gives.
+	spread *spreadLoop
 }
 
 // foldRun is how many neighbouring results are under way at a time.
@@ -69,7 +73,7 @@ func (t *foldTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 		return t.runColumns(x, part, parts, to, from)
 	}
 	first, n := share(t.layout.Outer, part, parts, 4)
-	room := unsafe.Pointer(unsafe.SliceData(x.Bytes(4 * 8)))
+	room := unsafe.Pointer(unsafe.SliceData(x.Bytes(2 * 4 * 8)))
 	for end := first + n; first < end; first += 4 {
 		n := min(4, end-first)
 		t.four(room, from, first, n)
@@ -82,17 +86,30 @@ func (t *foldTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 }
 
 // four reduces rows from first on, up to four: one stands for those that are missing.
+// Behind the four results there is room for as many means.
 func (t *foldTask) four(to, from unsafe.Pointer, first, n int) {
 	y := &t.layout
-	t.start(to, 4)
-	for time := range y.Times {
-		var rows [4]unsafe.Pointer
+	rows := func(time int) (rows [4]unsafe.Pointer) {
 		for i := range rows {
 			rows[i] = unsafe.Add(from, (time*y.Apart+(first+min(i, n-1))*y.N)*t.size)
 		}
-		t.rows(to, rows, y.N)
+		return rows
+	}
+	t.start(to, 4)
+	for time := range y.Times {
+		t.rows(to, rows(time), y.N)
 	}
 	t.finish(to, 4)
+	if t.spread == nil {
+		return
+	}
+	means := unsafe.Add(to, 4*8)
+	*(*[4]float64)(means) = *(*[4]float64)(to)
+	t.start(to, 4)
+	for time := range y.Times {
+		t.spread.rows(to, means, rows(time), y.N)
+	}
+	t.spread.end(to, 4, y.Times*y.N, t.correction)
 }
 
 func (t *foldTask) finish(to unsafe.Pointer, n int) {
@@ -103,22 +120,35 @@ func (t *foldTask) finish(to unsafe.Pointer, n int) {
 
 func (t *foldTask) runColumns(x *Exec, part, parts int, to, from unsafe.Pointer) error {
 	y, pieces := &t.layout, t.pieces()
+	means := x.Bytes(8 * foldRun)
 	first, n := share(y.Outer*pieces, part, parts, 1)
 	for item := first; item < first+n; item++ {
 		outer, col := item/pieces, item%pieces*foldRun
 		cols := min(foldRun, y.Inner-col)
-		d := unsafe.Add(to, (outer*y.Inner+col)*t.size)
+		d, s := unsafe.Add(to, (outer*y.Inner+col)*t.size), unsafe.Add(from, (outer*y.N*y.Inner+col)*t.size)
 		t.start(d, cols)
-		for time := range y.Times {
-			at := time*y.Apart + outer*y.N*y.Inner + col
-			for i := range y.N {
-				t.columns(d, unsafe.Add(from, (at+i*y.Inner)*t.size), cols)
-			}
-		}
+		t.each(s, func(row unsafe.Pointer) { t.columns(d, row, cols) })
 		t.finish(d, cols)
+		if t.spread != nil {
+			copy(means, unsafe.Slice((*byte)(d), 8*cols))
+			t.start(d, cols)
+			m := unsafe.Pointer(unsafe.SliceData(means))
+			t.each(s, func(row unsafe.Pointer) { t.spread.columns(d, m, row, cols) })
+			t.spread.end(d, cols, y.Times*y.N, t.correction)
+		}
 		if err := x.Stop(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// each goes through the rows of columns that begin at a place.
+func (t *foldTask) each(from unsafe.Pointer, f func(row unsafe.Pointer)) {
+	y := &t.layout
+	for time := range y.Times {
+		for i := range y.N {
+			f(unsafe.Add(from, (time*y.Apart+i*y.Inner)*t.size))
+		}
+	}
 }

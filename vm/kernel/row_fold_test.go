@@ -33,9 +33,13 @@ func TestFolds(t *testing.T) {
 	var x kernel.Exec
 	options := kernel.Best()
 	for _, d := range tensor.DTypes {
-		for _, op := range []*ir.Op{ir.Sum, ir.Prod, ir.SumSquare, ir.Norm1, ir.Max, ir.Min, ir.Mean} {
+		for _, op := range []*ir.Op{ir.Sum, ir.Prod, ir.SumSquare, ir.Norm1, ir.Max, ir.Min, ir.Mean, ir.Variance, ir.Std} {
 			for _, c := range foldCases {
-				call := &ir.Call{Op: op, Attrs: []ir.Lit{ir.IntsLit(c.axes...), ir.BoolLit(false)}, In: []ir.Type{typeOf(t, d.String()+c.shape)}}
+				attrs := []ir.Lit{ir.IntsLit(c.axes...), ir.BoolLit(false)}
+				if len(op.Attrs) > 2 { // correction
+					attrs = append(attrs, ir.IntLit(int64(r.IntN(3))))
+				}
+				call := &ir.Call{Op: op, Attrs: attrs, In: []ir.Type{typeOf(t, d.String()+c.shape)}}
 				if ir.InferCall(call) != nil {
 					continue
 				}
