@@ -111,7 +111,7 @@ type Scratch struct {
 	k, v      []float32
 	out, mask []float32
 	rest      []float32 // what tops have been raised by
-	rows      [5][]float32
+	rows      [6][]float32
 	tile      scoreTile
 	best      []float32
 	block     gemm.Block

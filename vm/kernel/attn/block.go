@@ -21,7 +21,8 @@ type block struct {
 	q       []float32
 	ldQ     int
 	top     []float32 // the largest score of each row so far
-	used    []float32 // the same, 0 where there is none
+	base    []float32 // what exponentials are relative to: the nearest integer, or -Inf
+	used    []float32 // what is still to be subtracted of that
 	sum     []float32 // of exponentials so far
 	part    []float32 // of a block of keys
 	factors []float32
@@ -29,7 +30,7 @@ type block struct {
 
 func (b *block) run() {
 	p, x := b.p, b.x
-	vectors := [...]*[]float32{&b.top, &b.used, &b.sum, &b.part, &b.factors}
+	vectors := [...]*[]float32{&b.top, &b.base, &b.used, &b.sum, &b.part, &b.factors}
 	for i, v := range vectors {
 		*v = grown(&x.rows[i], p.queries)[:b.rows]
 	}
@@ -123,15 +124,13 @@ type group struct {
 // run adds the values to the results, each as often as its score says.
 func (g *group) run(k, v gemm.Panels, shared []float32) {
 	p, x := g.p, g.x
-	before := g.factors[g.row:][:g.rows]
-	copy(before, g.top[g.row:])
 	if shared == nil && g.masked() {
 		g.scores(k, nil, g.part[g.row:])
 		g.raise()
 	} else {
 		g.scores(k, shared, g.top[g.row:])
 	}
-	g.exponentials(before)
+	g.exponentials()
 	x.block = gemm.Block{
 		M: g.rows, N: p.E, K: g.n, C: g.out[g.row*g.ldOut:], Ldc: g.ldOut, Add: g.from > 0,
 		A: gemm.Matrix{Data: x.scores, Row: g.ld, Col: 1}, B: v,
@@ -141,17 +140,12 @@ func (g *group) run(k, v gemm.Panels, shared []float32) {
 
 // exponentials replaces scores by their exponentials, and scales what has been added up
 // before for a larger top. A row of -Inf has none: its exponentials are 0.
-func (g *group) exponentials(before []float32) {
-	p, x := g.p, g.x
-	top, used, part, sum := g.top[g.row:][:g.rows], g.used[g.row:][:g.rows], g.part[g.row:][:g.rows], g.sum[g.row:][:g.rows]
-	for r, t := range top {
-		if t == lowest {
-			t = 0
-		}
-		used[r] = t
-	}
+func (g *group) exponentials() {
+	before, part, sum := g.factors[g.row:][:g.rows], g.part[g.row:][:g.rows], g.sum[g.row:][:g.rows]
+	copy(before, g.base[g.row:])
+	g.rebase()
 	seen, step := g.order()
-	p.loops.exps(&x.scores[0], g.ld, g.rows, g.n, seen, step, &used[0], &part[0])
+	g.p.loops.exps(&g.x.scores[0], g.ld, g.rows, g.n, seen, step, &g.used[g.row], &part[0])
 	if g.from == 0 {
 		copy(sum, part)
 		return
@@ -159,6 +153,26 @@ func (g *group) exponentials(before []float32) {
 	g.lower(before)
 	for r, s := range part {
 		sum[r] = sum[r]*before[r] + s
+	}
+}
+
+// rebase makes bases of the tops.
+func (g *group) rebase() {
+	base, used := g.base[g.row:][:g.rows], g.used[g.row:][:g.rows]
+	for r, t := range g.top[g.row:][:g.rows] {
+		switch {
+		case t == lowest:
+			base[r], used[r] = t, 0
+		case t <= twoFar && t >= -twoFar:
+			base[r] = nearest(t)
+			used[r] = base[r]
+		default:
+			base[r], used[r] = t, 0
+			row := g.x.scores[r*g.ld:][:g.n]
+			for i := range row {
+				row[i] -= t
+			}
+		}
 	}
 }
 
@@ -210,12 +224,18 @@ func (g *group) raise() {
 	}
 }
 
-// lower scales the results so far, each row by 2**(before - top), which replaces
+// lower scales the results so far, each row by 2**(before - base), which replaces
 // before.
 func (g *group) lower(before []float32) {
 	changed := false
+	rest, none := grown(&g.x.rest, g.rows*rowLanes), g.used[g.row:][:g.rows]
 	for r, t := range before {
-		changed = changed || t != g.top[g.row+r]
+		now := g.base[g.row+r]
+		changed = changed || t != now
+		rest[r*rowLanes], none[r] = t-now, 0
+		if t == now {
+			rest[r*rowLanes] = 0 // also where both are infinite
+		}
 	}
 	if !changed {
 		for r := range before {
@@ -223,13 +243,9 @@ func (g *group) lower(before []float32) {
 		}
 		return
 	}
-	// One column of rows: the sums are not asked for.
-	rest := grown(&g.x.rest, len(before)*rowLanes)
-	for r, t := range before {
-		rest[r*rowLanes] = t
-	}
+	// One column of rows: the sums are their powers.
 	l, out := g.p.loops, &g.out[g.row*g.ldOut]
-	l.exps(&rest[0], rowLanes, g.rows, 1, 1, 0, &g.used[g.row], &before[0])
+	l.exps(&rest[0], rowLanes, g.rows, 1, 1, 0, &none[0], &before[0])
 	l.scaleRows(out, g.ldOut, out, g.ldOut, g.rows, g.p.E, &before[0], 1)
 }
 

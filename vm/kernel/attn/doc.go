@@ -18,7 +18,7 @@
 //
 // Numbers: products as in package gemm; queries are scaled before the product, by
 // log2(e) as well, and so are masks: exponentials are powers of two. One is off by 2e-7
-// of itself and by 1e-7 for each unit that a score lies below the largest. Results are
+// of itself where its score is exact. Results are
 // within 3e-6 of the largest value, as long as scores and sums of values stay in the
 // range of float32: a mask of -10000 leaves scores three digits behind the point, and
 // masks beyond 2.3e38 count as equal. The levels but Portable give the

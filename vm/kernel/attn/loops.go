@@ -10,9 +10,9 @@ type loops struct {
 	// a mask to the elements before, topsPick makes those -Inf where a mask is.
 	tops              func(x *float32, ld, rows, cols, seen, step int, top *float32)
 	topsAdd, topsPick func(x *float32, ld, rows, cols, seen, step int, mask, top *float32, maskStep int)
-	// exps replaces elements by 2**(x - top), those that don't count by 0, and gives
-	// their sums.
-	exps func(x *float32, ld, rows, cols, seen, step int, top, sums *float32)
+	// exps replaces elements by 2**(x - base), those that don't count by 0, and gives
+	// their sums. A base is an integer up to twoFar.
+	exps func(x *float32, ld, rows, cols, seen, step int, base, sums *float32)
 	// scaleRows writes the elements of each row times a factor, which may be where they
 	// are; step is 1, or 0 if all rows have the same factor.
 	scaleRows func(dst *float32, ldDst int, src *float32, ld, rows, cols int, by *float32, step int)

@@ -23,12 +23,12 @@ var portable = loops{
 			return v
 		})
 	},
-	exps: func(x *float32, ld, rows, cols, seen, step int, top, sums *float32) {
-		tops, to := unsafe.Slice(top, rows), unsafe.Slice(sums, rows)
+	exps: func(x *float32, ld, rows, cols, seen, step int, base, sums *float32) {
+		bases, to := unsafe.Slice(base, rows), unsafe.Slice(sums, rows)
 		for r := range rows {
 			row := floats(x, r*ld, cols)
 			n := max(min(cols, seen+r*step), 0)
-			to[r] = twos(row[:n], tops[r])
+			to[r] = twos(row[:n], bases[r])
 			clear(row[n:])
 		}
 	},

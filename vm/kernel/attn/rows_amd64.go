@@ -17,10 +17,10 @@ func topsAddAVX2(x *float32, ld int, rows int, cols int, seen int, step int, mas
 //go:noescape
 func topsPickAVX2(x *float32, ld int, rows int, cols int, seen int, step int, mask *float32, top *float32, maskStep int)
 
-// expsAVX2 replaces the elements of rows by 2**(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
+// expsAVX2 replaces the elements of rows by 2**(x - base), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
 //
 //go:noescape
-func expsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, top *float32, sums *float32)
+func expsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, base *float32, sums *float32)
 
 // scaleRowsAVX2 writes each row times its factor.
 //
@@ -57,10 +57,10 @@ func topsAddAVX512(x *float32, ld int, rows int, cols int, seen int, step int, m
 //go:noescape
 func topsPickAVX512(x *float32, ld int, rows int, cols int, seen int, step int, mask *float32, top *float32, maskStep int)
 
-// expsAVX512 replaces the elements of rows by 2**(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
+// expsAVX512 replaces the elements of rows by 2**(x - base), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.
 //
 //go:noescape
-func expsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, top *float32, sums *float32)
+func expsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, base *float32, sums *float32)
 
 // scaleRowsAVX512 writes each row times its factor.
 //

@@ -404,14 +404,14 @@ end:
 	VZEROUPPER
 	RET
 
-// func expsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, top *float32, sums *float32)
+// func expsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, base *float32, sums *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·expsAVX2(SB), $0-64
-	MOVQ         top+48(FP), AX
+	MOVQ         base+48(FP), AX
 	MOVQ         sums+56(FP), CX
-	VBROADCASTSS twoLow<>+0(SB), Y0
-	VBROADCASTSS twoMagic<>+0(SB), Y1
-	VMOVUPS      eighths<>+0(SB), Y2
+	VMOVUPS      eighths<>+0(SB), Y0
+	VBROADCASTSS twoLow<>+0(SB), Y1
+	VBROADCASTSS twoMagic<>+0(SB), Y2
 	MOVQ         x+0(FP), DX
 	MOVQ         ld+8(FP), BX
 	MOVQ         rows+16(FP), SI
@@ -424,9 +424,11 @@ next:
 	MOVQ         cols+24(FP), DI
 	CMPQ         R8, DI
 	CMOVQLT      R8, DI
-	VBROADCASTSS (AX), Y3
-	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (AX), Y4
+	VADDPS       Y1, Y4, Y3
+	VSUBPS       Y4, Y2, Y4
 	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -435,70 +437,66 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS     (DX)(R9*1), Y6
-	VMOVUPS     64(DX)(R9*1), Y7
-	VSUBPS      Y3, Y6, Y6
-	VSUBPS      Y3, Y7, Y7
-	VMAXPS      Y6, Y0, Y6
-	VMAXPS      Y7, Y0, Y7
-	VADDPS      Y1, Y6, Y8
-	VADDPS      Y1, Y7, Y9
-	VPERMPS     Y2, Y8, Y10
-	VPERMPS     Y2, Y9, Y11
-	VSUBPS      Y1, Y8, Y12
-	VSUBPS      Y1, Y9, Y13
-	VPSLLD      $0x14, Y8, Y8
+	VMOVUPS     (DX)(R9*1), Y7
+	VMOVUPS     64(DX)(R9*1), Y8
+	VMAXPS      Y7, Y3, Y7
+	VMAXPS      Y8, Y3, Y8
+	VADDPS      Y4, Y7, Y9
+	VADDPS      Y4, Y8, Y10
+	VPERMPS     Y0, Y9, Y11
+	VPERMPS     Y0, Y10, Y12
+	VSUBPS      Y4, Y9, Y13
+	VSUBPS      Y4, Y10, Y14
 	VPSLLD      $0x14, Y9, Y9
-	VSUBPS      Y12, Y6, Y6
+	VPSLLD      $0x14, Y10, Y10
 	VSUBPS      Y13, Y7, Y7
-	VPADDD      Y8, Y10, Y10
+	VSUBPS      Y14, Y8, Y8
 	VPADDD      Y9, Y11, Y11
-	VMOVUPS     two0s<>+0(SB), Y12
+	VPADDD      Y10, Y12, Y12
 	VMOVUPS     two0s<>+0(SB), Y13
-	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VMOVUPS     two0s<>+0(SB), Y14
 	VFMADD213PS two1s<>+0(SB), Y7, Y13
-	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y8, Y14
 	VFMADD213PS two2s<>+0(SB), Y7, Y13
-	VMULPS      Y6, Y10, Y6
+	VFMADD213PS two2s<>+0(SB), Y8, Y14
 	VMULPS      Y7, Y11, Y7
-	VFMADD213PS Y10, Y12, Y6
+	VMULPS      Y8, Y12, Y8
 	VFMADD213PS Y11, Y13, Y7
-	VMOVUPS     Y6, (DX)(R9*1)
-	VMOVUPS     Y7, 64(DX)(R9*1)
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y4, Y4
-	VMOVUPS     32(DX)(R9*1), Y6
-	VMOVUPS     96(DX)(R9*1), Y7
-	VSUBPS      Y3, Y6, Y6
-	VSUBPS      Y3, Y7, Y7
-	VMAXPS      Y6, Y0, Y6
-	VMAXPS      Y7, Y0, Y7
-	VADDPS      Y1, Y6, Y8
-	VADDPS      Y1, Y7, Y9
-	VPERMPS     Y2, Y8, Y10
-	VPERMPS     Y2, Y9, Y11
-	VSUBPS      Y1, Y8, Y12
-	VSUBPS      Y1, Y9, Y13
-	VPSLLD      $0x14, Y8, Y8
+	VFMADD213PS Y12, Y14, Y8
+	VMOVUPS     Y7, (DX)(R9*1)
+	VMOVUPS     Y8, 64(DX)(R9*1)
+	VADDPS      Y8, Y7, Y7
+	VADDPS      Y7, Y5, Y5
+	VMOVUPS     32(DX)(R9*1), Y7
+	VMOVUPS     96(DX)(R9*1), Y8
+	VMAXPS      Y7, Y3, Y7
+	VMAXPS      Y8, Y3, Y8
+	VADDPS      Y4, Y7, Y9
+	VADDPS      Y4, Y8, Y10
+	VPERMPS     Y0, Y9, Y11
+	VPERMPS     Y0, Y10, Y12
+	VSUBPS      Y4, Y9, Y13
+	VSUBPS      Y4, Y10, Y14
 	VPSLLD      $0x14, Y9, Y9
-	VSUBPS      Y12, Y6, Y6
+	VPSLLD      $0x14, Y10, Y10
 	VSUBPS      Y13, Y7, Y7
-	VPADDD      Y8, Y10, Y10
+	VSUBPS      Y14, Y8, Y8
 	VPADDD      Y9, Y11, Y11
-	VMOVUPS     two0s<>+0(SB), Y12
+	VPADDD      Y10, Y12, Y12
 	VMOVUPS     two0s<>+0(SB), Y13
-	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VMOVUPS     two0s<>+0(SB), Y14
 	VFMADD213PS two1s<>+0(SB), Y7, Y13
-	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y8, Y14
 	VFMADD213PS two2s<>+0(SB), Y7, Y13
-	VMULPS      Y6, Y10, Y6
+	VFMADD213PS two2s<>+0(SB), Y8, Y14
 	VMULPS      Y7, Y11, Y7
-	VFMADD213PS Y10, Y12, Y6
+	VMULPS      Y8, Y12, Y8
 	VFMADD213PS Y11, Y13, Y7
-	VMOVUPS     Y6, 32(DX)(R9*1)
-	VMOVUPS     Y7, 96(DX)(R9*1)
+	VFMADD213PS Y12, Y14, Y8
+	VMOVUPS     Y7, 32(DX)(R9*1)
+	VMOVUPS     Y8, 96(DX)(R9*1)
+	VADDPS      Y8, Y7, Y7
 	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -508,74 +506,70 @@ rowRest:
 	JEQ         rowDone
 	LEAQ        tail<>+0(SB), R10
 	NEGQ        DI
-	VMOVUPS     (DX)(R9*1), Y6
-	VMOVUPS     64(DX)(R9*1), Y7
-	VSUBPS      Y3, Y6, Y6
-	VSUBPS      Y3, Y7, Y7
-	VMAXPS      Y6, Y0, Y6
-	VMAXPS      Y7, Y0, Y7
-	VADDPS      Y1, Y6, Y8
-	VADDPS      Y1, Y7, Y9
-	VPERMPS     Y2, Y8, Y10
-	VPERMPS     Y2, Y9, Y11
-	VSUBPS      Y1, Y8, Y12
-	VSUBPS      Y1, Y9, Y13
-	VPSLLD      $0x14, Y8, Y8
+	VMOVUPS     (DX)(R9*1), Y7
+	VMOVUPS     64(DX)(R9*1), Y8
+	VMAXPS      Y7, Y3, Y7
+	VMAXPS      Y8, Y3, Y8
+	VADDPS      Y4, Y7, Y9
+	VADDPS      Y4, Y8, Y10
+	VPERMPS     Y0, Y9, Y11
+	VPERMPS     Y0, Y10, Y12
+	VSUBPS      Y4, Y9, Y13
+	VSUBPS      Y4, Y10, Y14
 	VPSLLD      $0x14, Y9, Y9
-	VSUBPS      Y12, Y6, Y6
+	VPSLLD      $0x14, Y10, Y10
 	VSUBPS      Y13, Y7, Y7
-	VPADDD      Y8, Y10, Y10
+	VSUBPS      Y14, Y8, Y8
+	VPADDD      Y9, Y11, Y11
+	VPADDD      Y10, Y12, Y12
+	VMOVUPS     two0s<>+0(SB), Y13
+	VMOVUPS     two0s<>+0(SB), Y14
+	VFMADD213PS two1s<>+0(SB), Y7, Y13
+	VFMADD213PS two1s<>+0(SB), Y8, Y14
+	VFMADD213PS two2s<>+0(SB), Y7, Y13
+	VFMADD213PS two2s<>+0(SB), Y8, Y14
+	VMULPS      Y7, Y11, Y7
+	VMULPS      Y8, Y12, Y8
+	VFMADD213PS Y11, Y13, Y7
+	VFMADD213PS Y12, Y14, Y8
+	VANDPS      128(R10)(DI*4), Y7, Y7
+	VMOVUPS     Y7, (DX)(R9*1)
+	VANDPS      192(R10)(DI*4), Y8, Y8
+	VMOVUPS     Y8, 64(DX)(R9*1)
+	VADDPS      Y8, Y7, Y7
+	VADDPS      Y7, Y5, Y5
+	VMOVUPS     32(DX)(R9*1), Y7
+	VMOVUPS     96(DX)(R9*1), Y8
+	VMAXPS      Y7, Y3, Y7
+	VMAXPS      Y8, Y3, Y8
+	VADDPS      Y4, Y7, Y3
+	VADDPS      Y4, Y8, Y9
+	VPERMPS     Y0, Y3, Y10
+	VPERMPS     Y0, Y9, Y11
+	VSUBPS      Y4, Y3, Y12
+	VSUBPS      Y4, Y9, Y4
+	VPSLLD      $0x14, Y3, Y3
+	VPSLLD      $0x14, Y9, Y9
+	VSUBPS      Y12, Y7, Y7
+	VSUBPS      Y4, Y8, Y8
+	VPADDD      Y3, Y10, Y10
 	VPADDD      Y9, Y11, Y11
 	VMOVUPS     two0s<>+0(SB), Y12
-	VMOVUPS     two0s<>+0(SB), Y13
-	VFMADD213PS two1s<>+0(SB), Y6, Y12
-	VFMADD213PS two1s<>+0(SB), Y7, Y13
-	VFMADD213PS two2s<>+0(SB), Y6, Y12
-	VFMADD213PS two2s<>+0(SB), Y7, Y13
-	VMULPS      Y6, Y10, Y6
-	VMULPS      Y7, Y11, Y7
-	VFMADD213PS Y10, Y12, Y6
-	VFMADD213PS Y11, Y13, Y7
-	VANDPS      128(R10)(DI*4), Y6, Y6
-	VMOVUPS     Y6, (DX)(R9*1)
-	VANDPS      192(R10)(DI*4), Y7, Y7
-	VMOVUPS     Y7, 64(DX)(R9*1)
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y4, Y4
-	VMOVUPS     32(DX)(R9*1), Y6
-	VMOVUPS     96(DX)(R9*1), Y7
-	VSUBPS      Y3, Y6, Y6
-	VSUBPS      Y3, Y7, Y7
-	VMAXPS      Y6, Y0, Y6
-	VMAXPS      Y7, Y0, Y7
-	VADDPS      Y1, Y6, Y3
-	VADDPS      Y1, Y7, Y8
-	VPERMPS     Y2, Y3, Y9
-	VPERMPS     Y2, Y8, Y10
-	VSUBPS      Y1, Y3, Y11
-	VSUBPS      Y1, Y8, Y12
-	VPSLLD      $0x14, Y3, Y3
-	VPSLLD      $0x14, Y8, Y8
-	VSUBPS      Y11, Y6, Y6
-	VSUBPS      Y12, Y7, Y7
-	VPADDD      Y3, Y9, Y9
-	VPADDD      Y8, Y10, Y10
-	VMOVUPS     two0s<>+0(SB), Y11
-	VMOVUPS     two0s<>+0(SB), Y12
-	VFMADD213PS two1s<>+0(SB), Y6, Y11
+	VMOVUPS     two0s<>+0(SB), Y4
 	VFMADD213PS two1s<>+0(SB), Y7, Y12
-	VFMADD213PS two2s<>+0(SB), Y6, Y11
+	VFMADD213PS two1s<>+0(SB), Y8, Y4
 	VFMADD213PS two2s<>+0(SB), Y7, Y12
-	VMULPS      Y6, Y9, Y6
+	VFMADD213PS two2s<>+0(SB), Y8, Y4
 	VMULPS      Y7, Y10, Y7
-	VFMADD213PS Y9, Y11, Y6
+	VMULPS      Y8, Y11, Y8
 	VFMADD213PS Y10, Y12, Y7
-	VANDPS      160(R10)(DI*4), Y6, Y6
-	VMOVUPS     Y6, 32(DX)(R9*1)
-	VANDPS      224(R10)(DI*4), Y7, Y7
-	VMOVUPS     Y7, 96(DX)(R9*1)
+	VFMADD213PS Y11, Y4, Y8
+	VANDPS      160(R10)(DI*4), Y7, Y7
+	VMOVUPS     Y7, 32(DX)(R9*1)
+	VANDPS      224(R10)(DI*4), Y8, Y8
+	VMOVUPS     Y8, 96(DX)(R9*1)
+	VADDPS      Y8, Y7, Y7
 	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
 	ADDQ        $0x00000080, R9
 
 rowDone:
@@ -595,14 +589,14 @@ clear:
 	JMP     clear
 
 cleared:
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
-	VADDPS       X3, X4, X4
-	VMOVSHDUP    X4, X3
-	VADDPS       X3, X4, X4
-	VMOVSS       X4, (CX)
+	VADDPS       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPD    $0x01, X5, X3
+	VADDPS       X3, X5, X5
+	VMOVSHDUP    X5, X3
+	VADDPS       X3, X5, X5
+	VMOVSS       X5, (CX)
 	ADDQ         $0x04, AX
 	ADDQ         $0x04, CX
 	ADDQ         step+40(FP), R8
@@ -612,12 +606,6 @@ cleared:
 end:
 	VZEROUPPER
 	RET
-
-DATA twoLow<>+0(SB)/4, $0xc2fe0000
-GLOBL twoLow<>(SB), RODATA|NOPTR, $4
-
-DATA twoMagic<>+0(SB)/4, $0x49c00000
-GLOBL twoMagic<>(SB), RODATA|NOPTR, $4
 
 DATA two0s<>+0(SB)/4, $0x3d6352d1
 DATA two0s<>+4(SB)/4, $0x3d6352d1
@@ -691,6 +679,12 @@ DATA eighths<>+56(SB)/4, $0x3f7744fd
 DATA eighths<>+60(SB)/4, $0x3f7ac0c7
 GLOBL eighths<>(SB), RODATA|NOPTR, $64
 
+DATA twoLow<>+0(SB)/4, $0xc2fe0000
+GLOBL twoLow<>(SB), RODATA|NOPTR, $4
+
+DATA twoMagic<>+0(SB)/4, $0x49c00000
+GLOBL twoMagic<>(SB), RODATA|NOPTR, $4
+
 // func scaleRowsAVX2(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
 // Requires: AVX
 TEXT ·scaleRowsAVX2(SB), $0-64
@@ -710,21 +704,39 @@ next:
 	DECQ         SI
 	JLT          end
 	VBROADCASTSS (DI), Y0
-	MOVQ         R9, R11
 	XORQ         R10, R10
-	SUBQ         $0x00000008, R11
-	JLT          rowRest
+	MOVQ         R9, R11
+	SUBQ         $0x20, R11
+	JLT          novectors4
 
-rowBlock:
+vectors4:
+	VMULPS  (DX)(R10*1), Y0, Y1
+	VMOVUPS Y1, (AX)(R10*1)
+	VMULPS  32(DX)(R10*1), Y0, Y1
+	VMOVUPS Y1, 32(AX)(R10*1)
+	VMULPS  64(DX)(R10*1), Y0, Y1
+	VMOVUPS Y1, 64(AX)(R10*1)
+	VMULPS  96(DX)(R10*1), Y0, Y1
+	VMOVUPS Y1, 96(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x20, R11
+	JGE     vectors4
+
+novectors4:
+	ADDQ $0x20, R11
+	SUBQ $0x08, R11
+	JLT  novectors1
+
+vectors1:
 	VMULPS  (DX)(R10*1), Y0, Y1
 	VMOVUPS Y1, (AX)(R10*1)
 	ADDQ    $0x00000020, R10
-	SUBQ    $0x00000008, R11
-	JGE     rowBlock
+	SUBQ    $0x08, R11
+	JGE     vectors1
 
-rowRest:
-	ADDQ       $0x00000008, R11
-	JEQ        rowDone
+novectors1:
+	ADDQ       $0x08, R11
+	JEQ        whole
 	LEAQ       tail<>+0(SB), R12
 	NEGQ       R11
 	VMOVUPS    128(R12)(R11*4), Y2
@@ -732,7 +744,7 @@ rowRest:
 	VMULPS     Y1, Y0, Y1
 	VMASKMOVPS Y1, Y2, (AX)(R10*1)
 
-rowDone:
+whole:
 	ADDQ CX, AX
 	ADDQ BX, DX
 	ADDQ R8, DI
@@ -1131,14 +1143,14 @@ end:
 	VZEROUPPER
 	RET
 
-// func expsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, top *float32, sums *float32)
+// func expsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, base *float32, sums *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·expsAVX512(SB), $0-64
-	MOVQ         top+48(FP), AX
+	MOVQ         base+48(FP), AX
 	MOVQ         sums+56(FP), CX
-	VBROADCASTSS twoLow<>+0(SB), Z0
-	VBROADCASTSS twoMagic<>+0(SB), Z1
-	VMOVUPS      eighths<>+0(SB), Z2
+	VMOVUPS      eighths<>+0(SB), Z0
+	VBROADCASTSS twoLow<>+0(SB), Z1
+	VBROADCASTSS twoMagic<>+0(SB), Z2
 	MOVQ         x+0(FP), DX
 	MOVQ         ld+8(FP), BX
 	MOVQ         rows+16(FP), SI
@@ -1151,8 +1163,10 @@ next:
 	MOVQ         cols+24(FP), DI
 	CMPQ         R8, DI
 	CMOVQLT      R8, DI
-	VBROADCASTSS (AX), Z3
-	VXORPS       Z4, Z4, Z4
+	VBROADCASTSS (AX), Z4
+	VADDPS       Z1, Z4, Z3
+	VSUBPS       Z4, Z2, Z4
+	VXORPS       Z5, Z5, Z5
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -1161,38 +1175,36 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS     (DX)(R9*1), Z5
-	VMOVUPS     64(DX)(R9*1), Z6
-	VSUBPS      Z3, Z5, Z5
-	VSUBPS      Z3, Z6, Z6
-	VMAXPS      Z5, Z0, Z5
-	VMAXPS      Z6, Z0, Z6
-	VADDPS      Z1, Z5, Z7
-	VADDPS      Z1, Z6, Z8
-	VPERMPS     Z2, Z7, Z9
-	VPERMPS     Z2, Z8, Z10
-	VSUBPS      Z1, Z7, Z11
-	VSUBPS      Z1, Z8, Z12
-	VPSLLD      $0x14, Z7, Z7
+	VMOVUPS     (DX)(R9*1), Z6
+	VMOVUPS     64(DX)(R9*1), Z7
+	VMAXPS      Z6, Z3, Z6
+	VMAXPS      Z7, Z3, Z7
+	VADDPS      Z4, Z6, Z8
+	VADDPS      Z4, Z7, Z9
+	VPERMPS     Z0, Z8, Z10
+	VPERMPS     Z0, Z9, Z11
+	VSUBPS      Z4, Z8, Z12
+	VSUBPS      Z4, Z9, Z13
 	VPSLLD      $0x14, Z8, Z8
-	VSUBPS      Z11, Z5, Z5
+	VPSLLD      $0x14, Z9, Z9
 	VSUBPS      Z12, Z6, Z6
-	VPADDD      Z7, Z9, Z9
+	VSUBPS      Z13, Z7, Z7
 	VPADDD      Z8, Z10, Z10
-	VMOVUPS     two0s<>+0(SB), Z11
+	VPADDD      Z9, Z11, Z11
 	VMOVUPS     two0s<>+0(SB), Z12
-	VFMADD213PS two1s<>+0(SB), Z5, Z11
+	VMOVUPS     two0s<>+0(SB), Z13
 	VFMADD213PS two1s<>+0(SB), Z6, Z12
-	VFMADD213PS two2s<>+0(SB), Z5, Z11
+	VFMADD213PS two1s<>+0(SB), Z7, Z13
 	VFMADD213PS two2s<>+0(SB), Z6, Z12
-	VMULPS      Z5, Z9, Z5
+	VFMADD213PS two2s<>+0(SB), Z7, Z13
 	VMULPS      Z6, Z10, Z6
-	VFMADD213PS Z9, Z11, Z5
+	VMULPS      Z7, Z11, Z7
 	VFMADD213PS Z10, Z12, Z6
-	VMOVUPS     Z5, (DX)(R9*1)
-	VMOVUPS     Z6, 64(DX)(R9*1)
+	VFMADD213PS Z11, Z13, Z7
+	VMOVUPS     Z6, (DX)(R9*1)
+	VMOVUPS     Z7, 64(DX)(R9*1)
+	VADDPS      Z7, Z6, Z6
 	VADDPS      Z6, Z5, Z5
-	VADDPS      Z5, Z4, Z4
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -1205,40 +1217,38 @@ rowRest:
 	KMOVW       R10, K1
 	SHRQ        $0x10, R10
 	KMOVW       R10, K2
-	VMOVUPS     (DX)(R9*1), Z5
-	VMOVUPS     64(DX)(R9*1), Z6
-	VSUBPS      Z3, Z5, Z5
-	VSUBPS      Z3, Z6, Z6
-	VMAXPS      Z5, Z0, Z5
-	VMAXPS      Z6, Z0, Z6
-	VADDPS      Z1, Z5, Z3
-	VADDPS      Z1, Z6, Z7
-	VPERMPS     Z2, Z3, Z8
-	VPERMPS     Z2, Z7, Z9
-	VSUBPS      Z1, Z3, Z10
-	VSUBPS      Z1, Z7, Z11
+	VMOVUPS     (DX)(R9*1), Z6
+	VMOVUPS     64(DX)(R9*1), Z7
+	VMAXPS      Z6, Z3, Z6
+	VMAXPS      Z7, Z3, Z7
+	VADDPS      Z4, Z6, Z3
+	VADDPS      Z4, Z7, Z8
+	VPERMPS     Z0, Z3, Z9
+	VPERMPS     Z0, Z8, Z10
+	VSUBPS      Z4, Z3, Z11
+	VSUBPS      Z4, Z8, Z4
 	VPSLLD      $0x14, Z3, Z3
-	VPSLLD      $0x14, Z7, Z7
-	VSUBPS      Z10, Z5, Z5
+	VPSLLD      $0x14, Z8, Z8
 	VSUBPS      Z11, Z6, Z6
-	VPADDD      Z3, Z8, Z8
-	VPADDD      Z7, Z9, Z9
-	VMOVUPS     two0s<>+0(SB), Z10
+	VSUBPS      Z4, Z7, Z7
+	VPADDD      Z3, Z9, Z9
+	VPADDD      Z8, Z10, Z10
 	VMOVUPS     two0s<>+0(SB), Z11
-	VFMADD213PS two1s<>+0(SB), Z5, Z10
+	VMOVUPS     two0s<>+0(SB), Z4
 	VFMADD213PS two1s<>+0(SB), Z6, Z11
-	VFMADD213PS two2s<>+0(SB), Z5, Z10
+	VFMADD213PS two1s<>+0(SB), Z7, Z4
 	VFMADD213PS two2s<>+0(SB), Z6, Z11
-	VMULPS      Z5, Z8, Z5
+	VFMADD213PS two2s<>+0(SB), Z7, Z4
 	VMULPS      Z6, Z9, Z6
-	VFMADD213PS Z8, Z10, Z5
+	VMULPS      Z7, Z10, Z7
 	VFMADD213PS Z9, Z11, Z6
-	VMOVAPS.Z   Z5, K1, Z5
-	VMOVUPS     Z5, (DX)(R9*1)
-	VMOVAPS.Z   Z6, K2, Z6
-	VMOVUPS     Z6, 64(DX)(R9*1)
+	VFMADD213PS Z10, Z4, Z7
+	VMOVAPS.Z   Z6, K1, Z6
+	VMOVUPS     Z6, (DX)(R9*1)
+	VMOVAPS.Z   Z7, K2, Z7
+	VMOVUPS     Z7, 64(DX)(R9*1)
+	VADDPS      Z7, Z6, Z6
 	VADDPS      Z6, Z5, Z5
-	VADDPS      Z5, Z4, Z4
 	ADDQ        $0x00000080, R9
 
 rowDone:
@@ -1256,15 +1266,15 @@ clear:
 	JMP     clear
 
 cleared:
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPS        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSHDUP     X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSS        X4, (CX)
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X3
+	VADDPS        X3, X5, X5
+	VPERMILPD     $0x01, X5, X3
+	VADDPS        X3, X5, X5
+	VMOVSHDUP     X5, X3
+	VADDPS        X3, X5, X5
+	VMOVSS        X5, (CX)
 	ADDQ          $0x04, AX
 	ADDQ          $0x04, CX
 	ADDQ          step+40(FP), R8
@@ -1294,21 +1304,35 @@ next:
 	DECQ         SI
 	JLT          end
 	VBROADCASTSS (DI), Z0
-	MOVQ         R9, R11
 	XORQ         R10, R10
-	SUBQ         $0x00000010, R11
-	JLT          rowRest
+	MOVQ         R9, R11
+	SUBQ         $0x20, R11
+	JLT          novectors2
 
-rowBlock:
+vectors2:
+	VMULPS  (DX)(R10*1), Z0, Z1
+	VMOVUPS Z1, (AX)(R10*1)
+	VMULPS  64(DX)(R10*1), Z0, Z1
+	VMOVUPS Z1, 64(AX)(R10*1)
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x20, R11
+	JGE     vectors2
+
+novectors2:
+	ADDQ $0x20, R11
+	SUBQ $0x10, R11
+	JLT  novectors1
+
+vectors1:
 	VMULPS  (DX)(R10*1), Z0, Z1
 	VMOVUPS Z1, (AX)(R10*1)
 	ADDQ    $0x00000040, R10
-	SUBQ    $0x00000010, R11
-	JGE     rowBlock
+	SUBQ    $0x10, R11
+	JGE     vectors1
 
-rowRest:
-	ADDQ      $0x00000010, R11
-	JEQ       rowDone
+novectors1:
+	ADDQ      $0x10, R11
+	JEQ       whole
 	MOVQ      $0xffffffff, R12
 	BZHIQ     R11, R12, R12
 	KMOVW     R12, K1
@@ -1316,7 +1340,7 @@ rowRest:
 	VMULPS    Z1, Z0, Z1
 	VMOVUPS   Z1, K1, (AX)(R10*1)
 
-rowDone:
+whole:
 	ADDQ CX, AX
 	ADDQ BX, DX
 	ADDQ R8, DI

@@ -3,14 +3,15 @@ package attn
 import "math"
 
 // Exponentials are powers of two: queries and masks are multiplied by log2(e). The
-// distance of a score from the largest is split into eighths, which a table of eight
-// powers and the exponent take, and a rest f in [-1/16, 1/16]. 2**f is the polynomial
-// of degree three whose relative error is smallest, 1.8e-8, divided by its last
-// coefficient, so that 2**0 is 1. All are larger by the same factor then, which the
-// division by their sum takes away.
+// distance of a score from a base, an integer near the largest, is split into eighths,
+// which a table of eight powers and the exponent take, and a rest f in [-1/16, 1/16].
+// 2**f is the polynomial of degree three whose relative error is smallest, 1.8e-8,
+// divided by its last coefficient, so that 2**0 is 1. All are larger by the same factor
+// then, which the division by their sum takes away.
 const (
 	twoMagic = 3 << 19 // added, it rounds to eighths and leaves those in the low bits
 	twoLow   = -127    // the distance whose power has no exponent left: it is 0
+	twoFar   = 1 << 18 // up to where bases leave all sums exact
 )
 
 var (
@@ -25,18 +26,24 @@ var (
 	}()
 )
 
-// two is 2**(x - top), and at most 2**-126 where that is less.
-func two(x, top float32) float32 {
-	d := x - top
-	if d < twoLow {
-		d = twoLow
+// two is 2**(x - base), and at most 2**-126 where that is less.
+func two(x, base float32) float32 {
+	low, magic := base+twoLow, twoMagic-base
+	if x < low {
+		x = low
 	}
-	t := d + twoMagic
+	t := x + magic
 	bits := math.Float32bits(t)
 	power := math.Float32frombits(bits<<20 + eighths[bits%8])
-	f := d - (t - twoMagic)
+	f := x - (t - magic)
 	p := fma(fma(twoSeries[0], f, twoSeries[1]), f, twoSeries[2])
 	return fma(p, power*f, power)
+}
+
+// nearest is the integer that is nearest to a float below 2**22.
+func nearest(x float32) float32 {
+	const magic = 3 << 22
+	return float32(x+magic) - magic
 }
 
 const (
@@ -60,13 +67,13 @@ func fma(a, b, c float32) float32 {
 
 // twos replaces x by powers of two, in a row that is filled up to a multiple of
 // rowLanes with zeros, and adds them up.
-func twos(x []float32, top float32) float32 {
+func twos(x []float32, base float32) float32 {
 	var acc [sumLanes]float32
 	for len(x) > 0 {
 		n := min(rowLanes, len(x))
 		var e [rowLanes]float32
 		for i, v := range x[:n] {
-			e[i] = two(v, top)
+			e[i] = two(v, base)
 		}
 		copy(x, e[:n])
 		for i := range acc {

@@ -147,13 +147,16 @@ const sumLanes = 16
 
 // exps replaces elements by powers of two, those that don't count by 0.
 func exps(l *lanes.Level) {
-	l.Func("exps", "func(x *float32, ld, rows, cols, seen, step int, top, sums *float32)",
-		"replaces the elements of rows by 2**(x - top), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.")
-	top, sums := l.Arg("top"), l.Arg("sums")
+	l.Func("exps", "func(x *float32, ld, rows, cols, seen, step int, base, sums *float32)",
+		"replaces the elements of rows by 2**(x - base), or 0 where they don't count, up to a multiple of 32 elements, and adds them up.")
+	base, sums := l.Arg("base"), l.Arg("sums")
 	two := lanes.NewTwo(l)
+	lowest, magic := l.F32("twoLow", lanes.TwoLow), l.F32("twoMagic", lanes.TwoMagic)
 	each(l, func(w *walk) {
-		t := l.Vec()
-		l.VBROADCASTSS(Mem{Base: top}, t)
+		low, from := l.Vec(), l.Vec()
+		l.VBROADCASTSS(Mem{Base: base}, from)
+		l.VADDPS(lowest, from, low)
+		l.VSUBPS(from, magic, from)
 		acc := l.Vecs(sumLanes / l.Lanes())
 		l.Zero(acc...)
 		at := l.GP64()
@@ -165,7 +168,7 @@ func exps(l *lanes.Level) {
 				for j, v := range pair {
 					l.VMOVUPS(lanes.At(w.x, at, (i+j*len(acc))*l.Lanes()), v)
 				}
-				two.Of(t, pair...)
+				two.Of(low, from, pair...)
 				for j, v := range pair {
 					ends(i+j*len(acc), v)
 					l.VMOVUPS(v, lanes.At(w.x, at, (i+j*len(acc))*l.Lanes()))
@@ -200,7 +203,7 @@ func exps(l *lanes.Level) {
 		l.Label("cleared")
 		v := l.Fold(acc, false, func(a, b, to reg.VecVirtual) { l.VADDPS(b, a, to) })
 		l.VMOVSS(v, Mem{Base: sums})
-		l.ADDQ(U8(4), top)
+		l.ADDQ(U8(4), base)
 		l.ADDQ(U8(4), sums)
 	})
 }
@@ -213,23 +216,38 @@ func scale(l *lanes.Level) {
 	for _, distance := range []reg.GPVirtual{ldDst, ld, step} {
 		l.SHLQ(U8(2), distance)
 	}
-	n := l.Arg("cols")
-	f, v, at := l.Vec(), l.Vec(), l.GP64()
+	cols := l.Arg("cols")
+	f, v, at, left := l.Vec(), l.Vec(), l.GP64(), l.GP64()
+	some := func(n int) {
+		for i := range n {
+			l.VMULPS(lanes.At(src, at, i*l.Lanes()), f, v)
+			l.VMOVUPS(v, lanes.At(dst, at, i*l.Lanes()))
+		}
+		l.ADDQ(U32(4*n*l.Lanes()), at)
+	}
 	l.Label("next")
 	l.DECQ(rows)
 	l.JLT(LabelRef("end"))
 	l.VBROADCASTSS(Mem{Base: by}, f)
-	l.Loop("row", n, l.Lanes(), at,
-		func() {
-			l.VMULPS(lanes.At(src, at, 0), f, v)
-			l.VMOVUPS(v, lanes.At(dst, at, 0))
-		},
-		func(left reg.GPVirtual) {
-			m := l.Masks(left, 1, false)[0]
-			l.LoadMasked(m, lanes.At(src, at, 0), nil, v)
-			l.VMULPS(v, f, v)
-			l.StoreMasked(m, v, lanes.At(dst, at, 0))
-		})
+	l.XORQ(at, at)
+	l.MOVQ(cols, left)
+	for _, n := range []int{32 / l.Lanes(), 1} {
+		loop, done := lanes.Label("vectors", n), lanes.Label("novectors", n)
+		l.SUBQ(U8(n*l.Lanes()), left)
+		l.JLT(LabelRef(done))
+		l.Label(loop)
+		some(n)
+		l.SUBQ(U8(n*l.Lanes()), left)
+		l.JGE(LabelRef(loop))
+		l.Label(done)
+		l.ADDQ(U8(n*l.Lanes()), left)
+	}
+	l.JEQ(LabelRef("whole"))
+	m := l.Masks(left, 1, false)[0]
+	l.LoadMasked(m, lanes.At(src, at, 0), nil, v)
+	l.VMULPS(v, f, v)
+	l.StoreMasked(m, v, lanes.At(dst, at, 0))
+	l.Label("whole")
 	l.ADDQ(ldDst, dst)
 	l.ADDQ(ld, src)
 	l.ADDQ(step, by)

@@ -95,27 +95,27 @@ func (e *Exp) join(p, d, t, f []reg.VecVirtual) {
 // for that.
 var twoSeries = []float64{0.0554989017546, 0.240264073014, 0.693147242069}
 
-// A Two computes powers of two of distances from a top, where only their ratios count.
+// A Two computes powers of two of distances from a base, where only their ratios count.
 // A distance is split into eighths, which a table of eight powers and the exponent take,
 // and a rest: that is few products, of which a processor does two at a time and an
-// attention has enough, and a short chain of them. low is TwoLow: below it all is 0,
-// and NaN stays what it is.
+// attention has enough, and few instructions at all.
 type Two struct {
 	*Level
-	low, magic, table reg.VecVirtual
-	series            []Mem
+	table  reg.VecVirtual
+	series []Mem
 }
 
 // TwoLow has the bits of -127, the distance whose power has no exponent left: it is 0.
-// twoMagic is 1.5 * 2**20: added, it rounds to eighths and leaves those in the low bits.
+// TwoMagic has those of 1.5 * 2**20: added, it rounds to eighths and leaves those in the
+// low bits.
 const (
 	TwoLow   = 0xc2fe0000
-	twoMagic = 3 << 19
+	TwoMagic = 0x49c00000
 )
 
 // NewTwo loads what stays in registers.
 func NewTwo(l *Level) *Two {
-	e := &Two{Level: l, low: l.F32("twoLow", TwoLow), magic: l.F32("twoMagic", math.Float32bits(twoMagic)), table: l.Vec()}
+	e := &Two{Level: l, table: l.Vec()}
 	for i, c := range twoSeries {
 		e.series = append(e.series, l.Wide32(Label("two", i), math.Float32bits(float32(c))))
 	}
@@ -140,16 +140,16 @@ func (l *Level) eighths() Mem {
 	return m
 }
 
-// Of puts 2**(x - top) into each x. The error grows with the distance, as that of the
-// difference does.
-func (e *Two) Of(top reg.VecVirtual, xs ...reg.VecVirtual) {
+// Of puts 2**(x - base) into each x. base is an integer below 2**19; low is what TwoLow
+// and it make: what is below counts 0, and NaN stays what it is; magic is TwoMagic less
+// base. All sums and differences are exact.
+func (e *Two) Of(low, magic reg.VecVirtual, xs ...reg.VecVirtual) {
 	n := len(xs)
 	t, s, q := e.Vecs(n), e.Vecs(n), e.Vecs(n)
-	each(n, func(i int) { e.VSUBPS(top, xs[i], xs[i]) })
-	each(n, func(i int) { e.VMAXPS(xs[i], e.low, xs[i]) })
-	each(n, func(i int) { e.VADDPS(e.magic, xs[i], t[i]) })
+	each(n, func(i int) { e.VMAXPS(xs[i], low, xs[i]) })
+	each(n, func(i int) { e.VADDPS(magic, xs[i], t[i]) })
 	each(n, func(i int) { e.VPERMPS(e.table, t[i], s[i]) })
-	each(n, func(i int) { e.VSUBPS(e.magic, t[i], q[i]) })
+	each(n, func(i int) { e.VSUBPS(magic, t[i], q[i]) })
 	each(n, func(i int) { e.VPSLLD(U8(20), t[i], t[i]) })
 	each(n, func(i int) { e.VSUBPS(q[i], xs[i], xs[i]) })
 	each(n, func(i int) { e.VPADDD(t[i], s[i], s[i]) })
