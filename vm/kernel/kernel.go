@@ -111,6 +111,8 @@ func init() {
 		poolRow,
 		ropeRow,
 		attentionRow,
+		attentionBF16Row,
+		attentionF16Row,
 		quantizeRow,
 		normRow,
 		reduceRow,

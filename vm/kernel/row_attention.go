@@ -16,13 +16,27 @@ import (
 //
 //	reshape, transpose, attention, transpose, reshape   =>   one attention that reads
 //	                                                         and writes by strides
-var attentionRow = &Row{Name: "attention/f32", reach: reach{heart: anAttention, rest: aMove}, ways: attentionSizes.names("queries"), Make: makeAttention}
+//
+// Halves are widened where operands are read, and rounded once where results are
+// written.
+var (
+	attentionRow     = newAttentionRow("attention/f32", tensor.F32, nil)
+	attentionBF16Row = newAttentionRow("attention/bf16", tensor.BF16, attn.BF16)
+	attentionF16Row  = newAttentionRow("attention/f16", tensor.F16, attn.F16)
+)
+
+func newAttentionRow(name string, d tensor.DType, half *attn.Half) *Row {
+	return &Row{
+		Name: name, reach: reach{heart: anAttention, rest: aMove}, ways: attentionSizes.names("queries"),
+		Make: func(b *Body, o *Options) (*Prepared, string) { return makeAttention(b, o, d, half) },
+	}
+}
 
 // attentionWithin bounds the error: products of f32, and exponentials of differences
 // that have been rounded.
 const attentionWithin = 5e-6
 
-func makeAttention(b *Body, o *Options) (*Prepared, string) {
+func makeAttention(b *Body, o *Options, of tensor.DType, half *attn.Half) (*Prepared, string) {
 	heart := slices.IndexFunc(b.Ops, func(o Op) bool { return o.Is("attention") })
 	switch {
 	case heart < 0:
@@ -31,10 +45,10 @@ func makeAttention(b *Body, o *Options) (*Prepared, string) {
 		return nil, "it has other results"
 	}
 	op := &b.Ops[heart]
-	if d := op.Call.In[0].DType; d != tensor.F32 {
+	if d := op.Call.In[0].DType; d != of {
 		return nil, "its elements are " + d.String()
 	}
-	t := &attentionTask{level: o.Level, causal: op.Call.Bool("causal"), work: attentionWork(op.Call, o.Level)}
+	t := &attentionTask{level: o.Level, half: half, causal: op.Call.Bool("causal"), work: attentionWork(op.Call, o.Level)}
 	why := t.place(b, op)
 	if why == "" {
 		why = t.plan(op.Call, o)
@@ -42,13 +56,14 @@ func makeAttention(b *Body, o *Options) (*Prepared, string) {
 	if why != "" {
 		return nil, why
 	}
-	return &Prepared{Work: t.work, Within: attentionWithin, Runner: t}, ""
+	return &Prepared{Work: t.work, Within: max(attentionWithin, withinOf[of]), Runner: t}, ""
 }
 
 // An attentionTask is the Runner of attentions.
 type attentionTask struct {
 	level   isa.Level
-	own     int // of attentionSizes
+	half    *attn.Half // nil: of float32
+	own     int        // of attentionSizes
 	work    int64
 	causal  bool
 	shape   attn.Shape
@@ -205,7 +220,7 @@ func (t *attentionTask) plan(c *ir.Call, o *Options) (why string) {
 	}
 	var queries int
 	t.own, queries = attentionSizes.wanted(o)
-	t.attend = attn.New(t.level, t.shape, float32(scale), t.causal).InBlocks(queries)
+	t.attend = attn.New(t.level, t.shape, float32(scale), t.causal).InBlocks(queries).OfHalves(t.half)
 	t.batch = max(1, 1<<22/max(1, t.shape.T*(t.shape.D+t.shape.E)*min(t.shape.S, 64)))
 	return ""
 }
@@ -224,7 +239,7 @@ func (t *attentionTask) Parts(want int) int { return max(1, min(want, t.attend.U
 func (t *attentionTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	a := &x.attends
 	a.Q, a.K, a.V = t.q.operand(in), t.k.operand(in), t.v.operand(in)
-	a.Out = attn.Operand{Data: tensor.Of[float32](out[0]), Strides: t.out}
+	a.Out = operandOf(out[0], 0, t.out)
 	a.Mask = t.mask.mask(in)
 	x.attn.Begin()
 	lo, n := share(t.attend.Units(), part, parts, 1)
@@ -238,18 +253,27 @@ func (t *attentionTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error
 }
 
 func (l *lying) operand(in []*tensor.T) attn.Operand {
-	return attn.Operand{Data: tensor.Of[float32](in[l.in])[l.offset:], Strides: l.Strides}
+	return operandOf(in[l.in], l.offset, l.Strides)
+}
+
+// operandOf views a tensor of floats or halves from an element on.
+func operandOf(t *tensor.T, offset int, s attn.Strides) attn.Operand {
+	if t.DType == tensor.F32 {
+		return attn.Operand{Data: tensor.Of[float32](t)[offset:], Strides: s}
+	}
+	return attn.Operand{Halves: elementsFrom[uint16](t, offset), Strides: s}
 }
 
 func (l *lying) mask(in []*tensor.T) (m attn.Mask) {
 	if l.in == Absent {
 		return m
 	}
-	m.Strides = l.Strides
 	if t := in[l.in]; t.DType == tensor.Bool {
 		m.Allow = t.Data[l.offset:]
 	} else {
-		m.Add = tensor.Of[float32](t)[l.offset:]
+		o := l.operand(in)
+		m.Add, m.Halves = o.Data, o.Halves
 	}
+	m.Strides = l.Strides
 	return m
 }

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/npulang/npu/ir"
@@ -197,7 +198,9 @@ func TestAttentionRegions(t *testing.T) {
 }
 `,
 	} {
-		holds(t, "attention/f32", text)
+		for _, d := range []string{"f32", "bf16", "f16"} {
+			holds(t, "attention/"+d, strings.ReplaceAll(text, "f32", d))
+		}
 	}
 }
 

@@ -18,9 +18,10 @@ type Strides struct{ Batch, Head, Row, Col int }
 
 func (s Strides) at(batch, head, row int) int { return batch*s.Batch + head*s.Head + row*s.Row }
 
-// An Operand is a tensor.
+// An Operand is a tensor; of halves, if the plan is.
 type Operand struct {
-	Data []float32
+	Data   []float32
+	Halves []uint16
 	Strides
 }
 
@@ -28,10 +29,14 @@ type Operand struct {
 // which of them count. Strides are 0 where it is broadcast. Without either there is
 // none.
 type Mask struct {
-	Add   []float32
-	Allow []byte
+	Add    []float32
+	Halves []uint16 // are added too
+	Allow  []byte
 	Strides
 }
+
+// adds reports whether the mask is added.
+func (m *Mask) adds() bool { return m.Add != nil || m.Halves != nil }
 
 // Args are the operands of one run.
 type Args struct {
@@ -45,6 +50,7 @@ type Plan struct {
 	Shape
 	scale  float32
 	causal bool
+	half   *Half // nil: all is of four bytes
 	level  isa.Level
 	loops  *loops
 
@@ -114,6 +120,8 @@ type Scratch struct {
 	rows      [6][]float32
 	tile      scoreTile
 	best      []float32
+	wide      [3][]float32 // rows of queries, keys and values that are halves
+	narrow    []uint16
 	block     gemm.Block
 	head      int  // of k and v that is packed; its batch counts
 	skips     bool // whether hidden values may be left out
@@ -149,7 +157,7 @@ func (x *Scratch) Run(p *Plan, a *Args, lo, hi int) {
 func (x *Scratch) load(p *Plan, a *Args, batch, head int) {
 	if n := batch*p.Groups + head; n != x.head {
 		x.head = n
-		x.skips = p.causal && p.finite(a.V, batch, head)
+		x.skips = p.causal && x.finite(p, &a.V, batch, head)
 		if p.whole {
 			x.pack(p, a, batch, head, 0, p.T)
 		}
@@ -158,11 +166,9 @@ func (x *Scratch) load(p *Plan, a *Args, batch, head int) {
 
 // pack packs n keys and values from one on.
 func (x *Scratch) pack(p *Plan, a *Args, batch, head, from, n int) {
-	k, v := a.K, a.V
-	km := gemm.Matrix{Data: k.Data[min(k.at(batch, head, from), len(k.Data)):], Row: k.Col, Col: k.Row}
-	vm := gemm.Matrix{Data: v.Data[min(v.at(batch, head, from), len(v.Data)):], Row: v.Row, Col: v.Col}
-	p.packTurned(grown(&x.k, gemm.PackedLen(p.level, p.D, n)), km, n)
-	p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), vm, n)
+	k := p.rows(&a.K, batch, head, from, n, p.D, &x.wide[1])
+	p.packTurned(grown(&x.k, gemm.PackedLen(p.level, p.D, n)), gemm.Matrix{Data: k.Data, Row: k.Col, Col: k.Row}, n)
+	p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), p.rows(&a.V, batch, head, from, n, p.E, &x.wide[2]), n)
 }
 
 // packTurned packs n keys, which become columns. What panels have behind the last of
@@ -195,17 +201,17 @@ func (p *Plan) packRows(dst []float32, v gemm.Matrix, n int) {
 
 // finite reports whether the values of a head are, so that hidden ones, which count 0
 // times, may be left out.
-func (p *Plan) finite(v Operand, batch, head int) bool {
+func (x *Scratch) finite(p *Plan, v *Operand, batch, head int) bool {
 	for t := range p.T {
-		at := v.at(batch, head, t)
-		if v.Col == 1 {
-			if !norm.Finite(p.level, v.Data[at:at+p.E]) {
+		row := p.rows(v, batch, head, t, 1, p.E, &x.wide[2])
+		if row.Col == 1 {
+			if !norm.Finite(p.level, row.Data[:p.E]) {
 				return false
 			}
 			continue
 		}
 		for e := range p.E {
-			if f := v.Data[at+e*v.Col]; f-f != 0 {
+			if f := row.Data[e*row.Col]; f-f != 0 {
 				return false
 			}
 		}

@@ -1,8 +1,6 @@
 package attn
 
 import (
-	"math"
-
 	"github.com/npulang/npu/vm/kernel/gemm"
 )
 
@@ -65,29 +63,28 @@ func (b *block) seen(rows, from, n int) int {
 
 // scaled copies the queries and scales them.
 func (b *block) scaled() {
-	p, q := b.p, b.a.Q
+	p := b.p
 	b.ldQ = unlike(p.D)
 	b.q = grown(&b.x.q, p.queries*b.ldQ)
 	if p.D == 0 {
 		return
 	}
-	at := q.at(b.batch, b.head, b.first)
-	if q.Col == 1 {
-		p.loops.scaleRows(&b.q[0], b.ldQ, &q.Data[at], q.Row, b.rows, p.D, &p.scale, 0)
-		return
-	}
-	for r := range b.rows {
-		for d := range p.D {
-			b.q[r*b.ldQ+d] = q.Data[at+r*q.Row+d*q.Col]
+	q := p.rows(&b.a.Q, b.batch, b.head, b.first, b.rows, p.D, &b.x.wide[0])
+	if q.Col != 1 {
+		for r := range b.rows {
+			for d := range p.D {
+				b.q[r*b.ldQ+d] = q.Data[r*q.Row+d*q.Col]
+			}
 		}
+		q.Data, q.Row = b.q, b.ldQ
 	}
-	p.loops.scaleRows(&b.q[0], b.ldQ, &b.q[0], b.ldQ, b.rows, p.D, &p.scale, 0)
+	p.loops.scaleRows(&b.q[0], b.ldQ, &q.Data[0], q.Row, b.rows, p.D, &p.scale, 0)
 }
 
 // place is where the results are added up: in place, if they have rows there.
 func (b *block) place() {
 	out := b.a.Out
-	if out.Col == 1 {
+	if out.Col == 1 && b.p.half == nil {
 		b.out, b.ldOut = out.Data[out.at(b.batch, b.head, b.first):], out.Row
 		return
 	}
@@ -189,13 +186,13 @@ func (g *group) order() (seen, step int) {
 const maskRows = 8
 
 // masked reports whether some rows have scores hidden or changed.
-func (b *block) masked() bool { return b.p.causal || b.a.Mask.Add != nil || b.a.Mask.Allow != nil }
+func (b *block) masked() bool { return b.p.causal || b.a.Mask.adds() || b.a.Mask.Allow != nil }
 
 // shared is the mask of n keys from one on, if all rows have the same and it is only
 // added; else nil.
 func (b *block) shared(from, n int) []float32 {
 	m := &b.a.Mask
-	if m.Add == nil || m.Row != 0 || b.p.causal {
+	if !m.adds() || m.Row != 0 || b.p.causal {
 		return nil
 	}
 	mask, _ := b.mask(0, 1, from, n)
@@ -206,7 +203,7 @@ func (b *block) shared(from, n int) []float32 {
 func (g *group) raise() {
 	l, m, scores := g.p.loops, &g.a.Mask, g.x.scores
 	seen, step := g.order()
-	if m.Add == nil && m.Allow == nil {
+	if !m.adds() && m.Allow == nil {
 		l.tops(&scores[0], g.ld, g.rows, g.n, seen, step, &g.top[g.row])
 		return
 	}
@@ -273,6 +270,9 @@ func (b *block) maskRow(to []float32, at, n int) {
 	switch {
 	case m.Add != nil && m.Col == 1:
 		l.twofold(&to[0], &m.Add[at], n)
+	case m.Halves != nil:
+		b.p.half.load(b.p.level, to[:n], m.Halves, at, m.Col)
+		l.twofold(&to[0], &to[0], n)
 	case m.Add != nil:
 		for j := range n {
 			to[j] = m.Add[at+j*m.Col]
@@ -300,7 +300,11 @@ func (b *block) finish() {
 		b.divide()
 	}
 	out := b.a.Out
-	if out.Col == 1 {
+	switch {
+	case b.p.half != nil:
+		b.round()
+		return
+	case out.Col == 1:
 		return
 	}
 	for r := range b.rows {
@@ -333,7 +337,8 @@ func (b *block) attends(r int) bool {
 	for j := range seen {
 		switch {
 		case m.Allow != nil && m.Allow[at+j*m.Col] == 0:
-		case m.Add != nil && math.IsInf(float64(m.Add[at+j*m.Col]), -1):
+		case m.Add != nil && m.Add[at+j*m.Col] == lowest:
+		case m.Halves != nil && b.p.half.wide(m.Halves[at+j*m.Col]) == lowest:
 		default:
 			return true
 		}

@@ -22,11 +22,12 @@
 // within 3e-6 of the largest value, as long as scores and sums of values stay in the
 // range of float32: a mask of -10000 leaves scores three digits behind the point, and
 // masks beyond 2.3e38 count as equal. The levels but Portable give the
-// same bits, and so does every range of units.
+// same bits, and so does every range of units. Halves are computed in float32 like all
+// else, and rounded once.
 //
 // Invariants: nothing is written outside of the results or read outside of the
 // operands; no allocation once a Scratch has grown. Absent on purpose: threads, which
-// take ranges of units, and dtypes, which callers convert.
+// take ranges of units.
 package attn
 
 //go:generate go run -C ../asm ./attn
