@@ -168,7 +168,24 @@ func (x *Scratch) load(p *Plan, a *Args, batch, head int) {
 func (x *Scratch) pack(p *Plan, a *Args, batch, head, from, n int) {
 	k := p.rows(&a.K, batch, head, from, n, p.D, &x.wide[1])
 	p.packTurned(grown(&x.k, gemm.PackedLen(p.level, p.D, n)), gemm.Matrix{Data: k.Data, Row: k.Col, Col: k.Row}, n)
-	p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), p.rows(&a.V, batch, head, from, n, p.E, &x.wide[2]), n)
+	if !p.inPlace(&a.V) {
+		p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), p.rows(&a.V, batch, head, from, n, p.E, &x.wide[2]), n)
+	}
+}
+
+// inPlace reports whether values are read where they lie: the queries of all heads that
+// share them are too few for packing to pay, and their rows are whole lines of panels.
+func (p *Plan) inPlace(v *Operand) bool {
+	return p.S*(p.Heads/p.Groups) <= p.tile && p.half == nil && v.Col == 1 && p.E%gemm.Width(p.level) == 0
+}
+
+// values are those of a head as panels, from one on; packed are the ones from first on,
+// n of them.
+func (x *Scratch) values(p *Plan, v *Operand, batch, head, from, first, n int) gemm.Panels {
+	if p.inPlace(v) {
+		return gemm.Panels{Data: v.Data[v.at(batch, head, from):], Panel: gemm.Width(p.level), Line: v.Row}
+	}
+	return gemm.PackedPanels(p.level, x.v, n).From(0, from-first)
 }
 
 // packTurned packs n keys, which become columns. What panels have behind the last of

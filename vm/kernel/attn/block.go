@@ -32,8 +32,9 @@ func (b *block) run() {
 	for i, v := range vectors {
 		*v = grown(&x.rows[i], p.queries)[:b.rows]
 	}
-	for r := range b.top {
-		b.top[r], b.sum[r] = lowest, 0
+	b.top[0] = lowest
+	for n := 1; n < len(b.top); n *= 2 {
+		copy(b.top[n:], b.top[:n])
 	}
 	b.scaled()
 	b.place()
@@ -95,13 +96,13 @@ func (b *block) place() {
 // keys goes on with n keys from one on.
 func (b *block) keys(from, n int) {
 	p, x := b.p, b.x
-	depth, at := p.T, from
+	first, packed, head := 0, p.T, b.head/(p.Heads/p.Groups)
 	if !p.whole {
-		x.pack(p, b.a, b.batch, b.head/(p.Heads/p.Groups), from, n)
-		depth, at = n, 0
+		x.pack(p, b.a, b.batch, head, from, n)
+		first, packed = from, n
 	}
-	k := gemm.PackedPanels(p.level, x.k, p.D).From(at/gemm.Width(p.level), 0)
-	v := gemm.PackedPanels(p.level, x.v, depth).From(0, at)
+	k := gemm.PackedPanels(p.level, x.k, p.D).From((from-first)/gemm.Width(p.level), 0)
+	v := x.values(p, &b.a.V, b.batch, head, from, first, packed)
 	shared := b.shared(from, n)
 	for row := 0; row < b.rows; row += b.group {
 		rows := min(b.group, b.rows-row)
@@ -316,10 +317,12 @@ func (b *block) finish() {
 }
 
 func (b *block) divide() {
-	for r, s := range b.sum {
-		b.factors[r] = 1 / s
+	l := b.p.loops
+	l.inverse(&b.factors[0], &b.sum[0], b.rows)
+	l.scaleRows(&b.out[0], b.ldOut, &b.out[0], b.ldOut, b.rows, b.p.E, &b.factors[0], 1)
+	if !b.masked() {
+		return // all rows attend to something
 	}
-	b.p.loops.scaleRows(&b.out[0], b.ldOut, &b.out[0], b.ldOut, b.rows, b.p.E, &b.factors[0], 1)
 	for r, s := range b.sum {
 		if !(s > 0) && !b.attends(r) {
 			clear(b.out[r*b.ldOut:][:b.p.E])

@@ -16,6 +16,8 @@ type loops struct {
 	// scaleRows writes the elements of each row times a factor, which may be where they
 	// are; step is 1, or 0 if all rows have the same factor.
 	scaleRows func(dst *float32, ldDst int, src *float32, ld, rows, cols int, by *float32, step int)
+	// inverse writes 1 divided by floats.
+	inverse func(dst, src *float32, n int)
 	// scores are the kernels of tiles of so many rows; nil: package gemm multiplies.
 	scores [mostTile + 1]func(*scoreTile)
 	// twofold writes floats in units in which 2**x is what exp(x) was: times log2(e).

@@ -41,6 +41,12 @@ var portable = loops{
 			}
 		}
 	},
+	inverse: func(dst, src *float32, n int) {
+		to := unsafe.Slice(dst, n)
+		for i, v := range unsafe.Slice(src, n) {
+			to[i] = 1 / v
+		}
+	},
 	twofold: func(dst, src *float32, n int) {
 		to := unsafe.Slice(dst, n)
 		for i, v := range unsafe.Slice(src, n) {

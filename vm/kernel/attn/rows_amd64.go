@@ -27,6 +27,11 @@ func expsAVX2(x *float32, ld int, rows int, cols int, seen int, step int, base *
 //go:noescape
 func scaleRowsAVX2(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
 
+// inverseAVX2 writes 1 divided by floats.
+//
+//go:noescape
+func inverseAVX2(dst *float32, src *float32, n int)
+
 // twofoldAVX2 writes floats times log2(e), finite if they are.
 //
 //go:noescape
@@ -66,6 +71,11 @@ func expsAVX512(x *float32, ld int, rows int, cols int, seen int, step int, base
 //
 //go:noescape
 func scaleRowsAVX512(dst *float32, ldDst int, src *float32, ld int, rows int, cols int, by *float32, step int)
+
+// inverseAVX512 writes 1 divided by floats.
+//
+//go:noescape
+func inverseAVX512(dst *float32, src *float32, n int)
 
 // twofoldAVX512 writes floats times log2(e), finite if they are.
 //

@@ -754,6 +754,43 @@ end:
 	VZEROUPPER
 	RET
 
+// func inverseAVX2(dst *float32, src *float32, n int)
+// Requires: AVX
+TEXT ·inverseAVX2(SB), $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS one<>+0(SB), Y0
+	MOVQ         DX, BX
+	XORQ         DX, DX
+	SUBQ         $0x00000008, BX
+	JLT          blockRest
+
+blockBlock:
+	VDIVPS  (CX)(DX*1), Y0, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, BX
+	JGE     blockBlock
+
+blockRest:
+	ADDQ       $0x00000008, BX
+	JEQ        blockDone
+	LEAQ       tail<>+0(SB), SI
+	NEGQ       BX
+	VMOVUPS    128(SI)(BX*4), Y2
+	VMASKMOVPS (CX)(DX*1), Y2, Y1
+	VBLENDVPS  Y2, Y1, Y0, Y1
+	VDIVPS     Y1, Y0, Y1
+	VMASKMOVPS Y1, Y2, (AX)(DX*1)
+
+blockDone:
+	VZEROUPPER
+	RET
+
+DATA one<>+0(SB)/4, $0x3f800000
+GLOBL one<>(SB), RODATA|NOPTR, $4
+
 // func twofoldAVX2(dst *float32, src *float32, n int)
 // Requires: AVX
 TEXT ·twofoldAVX2(SB), $0-24
@@ -1347,6 +1384,40 @@ whole:
 	JMP  next
 
 end:
+	VZEROUPPER
+	RET
+
+// func inverseAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·inverseAVX512(SB), $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS one<>+0(SB), Z0
+	MOVQ         DX, BX
+	XORQ         DX, DX
+	SUBQ         $0x00000010, BX
+	JLT          blockRest
+
+blockBlock:
+	VDIVPS  (CX)(DX*1), Z0, Z1
+	VMOVUPS Z1, (AX)(DX*1)
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, BX
+	JGE     blockBlock
+
+blockRest:
+	ADDQ    $0x00000010, BX
+	JEQ     blockDone
+	MOVQ    $0xffffffff, SI
+	BZHIQ   BX, SI, SI
+	KMOVW   SI, K1
+	VMOVAPS Z0, Z1
+	VMOVUPS (CX)(DX*1), K1, Z1
+	VDIVPS  Z1, Z0, Z1
+	VMOVUPS Z1, K1, (AX)(DX*1)
+
+blockDone:
 	VZEROUPPER
 	RET
 

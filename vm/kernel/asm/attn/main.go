@@ -28,6 +28,7 @@ func rows(c *build.Context) {
 		topsPick(l, &zero)
 		exps(l)
 		scale(l)
+		inverse(l)
 		twofold(l)
 		spread(l)
 		panels(l)
@@ -253,6 +254,25 @@ func scale(l *lanes.Level) {
 	l.ADDQ(step, by)
 	l.JMP(LabelRef("next"))
 	l.Label("end")
+	l.End()
+}
+
+// inverse divides 1 by floats.
+func inverse(l *lanes.Level) {
+	l.Func("inverse", "func(dst, src *float32, n int)", "writes 1 divided by floats.")
+	dst, src, n, at := l.Arg("dst"), l.Arg("src"), l.Arg("n"), l.GP64()
+	one, v := l.F32("one", math.Float32bits(1)), l.Vec()
+	l.Loop("block", n, l.Lanes(), at,
+		func() {
+			l.VDIVPS(lanes.At(src, at, 0), one, v)
+			l.VMOVUPS(v, lanes.At(dst, at, 0))
+		},
+		func(left reg.GPVirtual) {
+			m := l.Masks(left, 1, false)[0]
+			l.LoadMasked(m, lanes.At(src, at, 0), one, v)
+			l.VDIVPS(v, one, v)
+			l.StoreMasked(m, v, lanes.At(dst, at, 0))
+		})
 	l.End()
 }
 
