@@ -166,17 +166,30 @@ func (x *Scratch) load(p *Plan, a *Args, batch, head int) {
 
 // pack packs n keys and values from one on.
 func (x *Scratch) pack(p *Plan, a *Args, batch, head, from, n int) {
-	k := p.rows(&a.K, batch, head, from, n, p.D, &x.wide[1])
-	p.packTurned(grown(&x.k, gemm.PackedLen(p.level, p.D, n)), gemm.Matrix{Data: k.Data, Row: k.Col, Col: k.Row}, n)
+	if !p.lone(&a.K, n) {
+		k := p.rows(&a.K, batch, head, from, n, p.D, &x.wide[1])
+		p.packTurned(grown(&x.k, gemm.PackedLen(p.level, p.D, n)), gemm.Matrix{Data: k.Data, Row: k.Col, Col: k.Row}, n)
+	}
 	if !p.inPlace(&a.V) {
 		p.packRows(grown(&x.v, gemm.PackedLen(p.level, n, p.E)), p.rows(&a.V, batch, head, from, n, p.E, &x.wide[2]), n)
 	}
 }
 
-// inPlace reports whether values are read where they lie: the queries of all heads that
-// share them are too few for packing to pay, and their rows are whole lines of panels.
+// few reports whether an operand's rows might be read where they lie, since the queries of
+// all heads that share them are too few for packing to pay.
+func (p *Plan) few(o *Operand, most int) bool {
+	return p.S*(p.Heads/p.Groups) <= most && p.half == nil && o.Col == 1
+}
+
+// inPlace reports whether values are read where they lie: their rows are whole lines of
+// panels.
 func (p *Plan) inPlace(v *Operand) bool {
-	return p.S*(p.Heads/p.Groups) <= p.tile && p.half == nil && v.Col == 1 && p.E%gemm.Width(p.level) == 0
+	return p.few(v, p.tile) && p.E%gemm.Width(p.level) == 0
+}
+
+// lone reports whether blocks of n keys are read where they lie, by each query.
+func (p *Plan) lone(k *Operand, n int) bool {
+	return p.loops.lone != nil && p.few(k, 2) && p.D > 0 && p.D%loneDeep == 0 && n >= loneKeys
 }
 
 // values are those of a head as panels, from one on; packed are the ones from first on,

@@ -227,11 +227,16 @@ func TestAttention(t *testing.T) {
 		{1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 3, 0, 2, 2}, {1, 1, 1, 2, 3, 0, 4}, {1, 1, 1, 0, 3, 2, 4}, {1, 1, 1, 3, 2, 2, 0},
 		{1, 1, 1, 97, 31, 16, 16}, {1, 2, 1, 200, 33, 5, 70}, {1, 2, 2, 7, 1024, 8, 8}, {1, 1, 1, 20, 1025, 8, 3},
 		{1, 2, 1, 13, 1600, 4, 20}, {1, 1, 1, 600, 1100, 3, 2}, {1, 2, 1, 1, 1100, 8, 32}, {2, 3, 3, 5, 40, 7, 64},
+		{1, 1, 1, 1, 16, 16, 3}, {2, 2, 2, 2, 33, 32, 5}, {1, 2, 1, 1, 1030, 48, 32}, {1, 1, 1, 2, 1552, 16, 7}, {1, 2, 2, 1, 47, 64, 64},
 	}
 	for range samples(120) {
 		n := func(most int) int { return 1 + r.IntN(most) }
 		groups := n(2)
 		shapes = append(shapes, attn.Shape{Batch: n(2), Heads: groups * n(3), Groups: groups, S: n(40), T: n(80), D: n(40), E: n(40)})
+	}
+	for range samples(40) { // few queries
+		n := func(most int) int { return 1 + r.IntN(most) }
+		shapes = append(shapes, attn.Shape{Batch: n(2), Heads: 2, Groups: n(2), S: n(2), T: n(100), D: 16 * n(3), E: 16 * n(3)})
 	}
 	for _, s := range shapes {
 		if testing.Short() && s.S*s.T > 1<<14 {

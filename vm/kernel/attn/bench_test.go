@@ -25,6 +25,7 @@ func BenchmarkAttention(b *testing.B) {
 		{"grouped 2048", attn.Shape{Batch: 1, Heads: 8, Groups: 2, S: 2048, T: 2048, D: 128, E: 128}, noMask, true},
 		{"S=128 D=32", attn.Shape{Batch: 1, Heads: 12, Groups: 12, S: 128, T: 128, D: 32, E: 32}, addRows, false},
 		{"S=12 D=32", attn.Shape{Batch: 1, Heads: 12, Groups: 12, S: 12, T: 12, D: 32, E: 32}, addRows, false},
+		{"one head of BERT-Large", attn.Shape{Batch: 1, Heads: 1, Groups: 1, S: 512, T: 512, D: 64, E: 64}, noMask, false},
 		{"one query of 1024", attn.Shape{Batch: 1, Heads: 16, Groups: 16, S: 1, T: 1024, D: 64, E: 64}, noMask, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {

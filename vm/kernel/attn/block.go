@@ -106,7 +106,7 @@ func (b *block) keys(from, n int) {
 	shared := b.shared(from, n)
 	for row := 0; row < b.rows; row += b.group {
 		rows := min(b.group, b.rows-row)
-		g := group{b, row, rows, from, b.seen(row+rows, from, n)}
+		g := group{b, row, rows, from, b.seen(row+rows, from, n), packed}
 		if g.n > 0 {
 			g.run(k, v, shared)
 		}
@@ -117,15 +117,20 @@ func (b *block) keys(from, n int) {
 type group struct {
 	*block
 	row, rows, from, n int
+	packed             int // keys at a time
 }
 
 // run adds the values to the results, each as often as its score says.
 func (g *group) run(k, v gemm.Panels, shared []float32) {
 	p, x := g.p, g.x
-	if shared == nil && g.masked() {
+	switch {
+	case p.lone(&g.a.K, g.packed):
+		g.lone()
+		g.raise()
+	case shared == nil && g.masked():
 		g.scores(k, nil, g.part[g.row:])
 		g.raise()
-	} else {
+	default:
 		g.scores(k, shared, g.top[g.row:])
 	}
 	g.exponentials()

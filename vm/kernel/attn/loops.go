@@ -16,6 +16,9 @@ type loops struct {
 	// scaleRows writes the elements of each row times a factor, which may be where they
 	// are; step is 1, or 0 if all rows have the same factor.
 	scaleRows func(dst *float32, ldDst int, src *float32, ld, rows, cols int, by *float32, step int)
+	// lone writes the products of a query of deep floats and n keys, ld floats apart;
+	// deep is a multiple of loneDeep, n at least loneKeys. nil: keys are packed.
+	lone func(dst, q, k *float32, ld, n, deep int)
 	// inverse writes 1 divided by floats.
 	inverse func(dst, src *float32, n int)
 	// scores are the kernels of tiles of so many rows; nil: package gemm multiplies.
@@ -41,3 +44,6 @@ func at(l isa.Level) *loops {
 // rowLanes is how many floats of a row are under way, sumLanes how many sums: each is of
 // two floats of those, and they are folded, the upper half onto the lower.
 const rowLanes, sumLanes = 32, 16
+
+// loneKeys and loneDeep are what the loop lone takes at a time.
+const loneKeys, loneDeep = 16, 16

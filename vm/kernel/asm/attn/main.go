@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	gen.Main("attn", gen.File{Name: "rows", Build: rows}, gen.File{Name: "scores", Build: scores})
+	gen.Main("attn", gen.File{Name: "rows", Build: rows}, gen.File{Name: "scores", Build: scores}, gen.File{Name: "lone", Build: lone})
 }
 
 // rowLanes is how many floats of a row are under way, and what rows of scores are
