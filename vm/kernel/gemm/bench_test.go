@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,6 +76,8 @@ func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
 	}
 	next := 0
 	scratch := make([]Scratch, threads)
+	h := help(threads - 1)
+	defer h.end()
 	repeat := 1 + 50e6/(2*m*n*k+1) // some hundred microseconds
 	var times, peaks []float64
 	for b.Loop() {
@@ -83,7 +86,7 @@ func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
 			start := time.Now()
 			for range repeat {
 				p.Panels, next = packs[next], (next+1)%len(packs)
-				share(scratch, level, p)
+				h.share(scratch, level, p)
 			}
 			times = append(times, float64(time.Since(start))/float64(repeat))
 		}
@@ -96,21 +99,54 @@ func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
 	b.ReportMetric(4*float64(n)*float64(k)/times[len(times)/2], "GB/s-of-B")
 }
 
-// share computes a product by as many goroutines as there are scratches.
-func share(scratch []Scratch, level isa.Level, p *Product) {
+// share computes a product by as many goroutines as there are scratches: this one, and
+// helpers that are awake, as the workers of a run are.
+func (h *helpers) share(scratch []Scratch, level isa.Level, p *Product) {
 	if len(scratch) == 1 {
 		_ = scratch[0].Mul(level, p, Range{0, p.M}, Range{0, p.N})
 		return
 	}
-	var all sync.WaitGroup
-	for i := range scratch {
+	h.part = func(i int) {
 		rows, cols := Range{i * p.M / len(scratch), (i + 1) * p.M / len(scratch)}, Range{0, p.N}
 		if p.M < len(scratch)*Rows(level) {
 			w := Width(level)
 			panels := (p.N + w - 1) / w
 			rows, cols = Range{0, p.M}, Range{i * panels / len(scratch) * w, min((i+1)*panels/len(scratch)*w, p.N)}
 		}
-		all.Go(func() { _ = scratch[i].Mul(level, p, rows, cols) })
+		_ = scratch[i].Mul(level, p, rows, cols)
 	}
-	all.Wait()
+	h.left.Store(int32(len(scratch) - 1))
+	h.round.Add(1)
+	h.part(0)
+	for h.left.Load() > 0 {
+	}
+}
+
+// helpers look for the next round all the time.
+type helpers struct {
+	round, left atomic.Int32
+	done        atomic.Bool
+	part        func(i int)
+	all         sync.WaitGroup
+}
+
+func help(n int) *helpers {
+	h := &helpers{}
+	for i := 1; i <= n; i++ {
+		h.all.Go(func() {
+			for seen := int32(0); !h.done.Load(); {
+				if now := h.round.Load(); now != seen {
+					seen = now
+					h.part(i)
+					h.left.Add(-1)
+				}
+			}
+		})
+	}
+	return h
+}
+
+func (h *helpers) end() {
+	h.done.Store(true)
+	h.all.Wait()
 }
