@@ -340,23 +340,11 @@ func avx2AddAdd()
 // avx2AddAdd1 is the code AddAdd.
 func avx2AddAdd1()
 
-// avx2AddAdd2 is the code AddAdd.
-func avx2AddAdd2()
-
-// avx2AddAdd3 is the code AddAdd.
-func avx2AddAdd3()
-
 // avx2AddSub is the code AddSub.
 func avx2AddSub()
 
 // avx2AddSub1 is the code AddSub.
 func avx2AddSub1()
-
-// avx2AddSub2 is the code AddSub.
-func avx2AddSub2()
-
-// avx2AddSub3 is the code AddSub.
-func avx2AddSub3()
 
 // avx2AddSubFrom is the code AddSubFrom.
 func avx2AddSubFrom()
@@ -364,23 +352,11 @@ func avx2AddSubFrom()
 // avx2AddSubFrom1 is the code AddSubFrom.
 func avx2AddSubFrom1()
 
-// avx2AddSubFrom2 is the code AddSubFrom.
-func avx2AddSubFrom2()
-
-// avx2AddSubFrom3 is the code AddSubFrom.
-func avx2AddSubFrom3()
-
 // avx2AddMul is the code AddMul.
 func avx2AddMul()
 
 // avx2AddMul1 is the code AddMul.
 func avx2AddMul1()
-
-// avx2AddMul2 is the code AddMul.
-func avx2AddMul2()
-
-// avx2AddMul3 is the code AddMul.
-func avx2AddMul3()
 
 // avx2AddRelu is the code AddRelu.
 func avx2AddRelu()
@@ -388,23 +364,11 @@ func avx2AddRelu()
 // avx2AddRelu1 is the code AddRelu.
 func avx2AddRelu1()
 
-// avx2AddRelu2 is the code AddRelu.
-func avx2AddRelu2()
-
-// avx2AddRelu3 is the code AddRelu.
-func avx2AddRelu3()
-
 // avx2ReluAdd is the code ReluAdd.
 func avx2ReluAdd()
 
 // avx2ReluAdd1 is the code ReluAdd.
 func avx2ReluAdd1()
-
-// avx2ReluAdd2 is the code ReluAdd.
-func avx2ReluAdd2()
-
-// avx2ReluAdd3 is the code ReluAdd.
-func avx2ReluAdd3()
 
 // avx2AddNeg is the code AddNeg.
 func avx2AddNeg()
@@ -412,23 +376,11 @@ func avx2AddNeg()
 // avx2AddNeg1 is the code AddNeg.
 func avx2AddNeg1()
 
-// avx2AddNeg2 is the code AddNeg.
-func avx2AddNeg2()
-
-// avx2AddNeg3 is the code AddNeg.
-func avx2AddNeg3()
-
 // avx2NegAdd is the code NegAdd.
 func avx2NegAdd()
 
 // avx2NegAdd1 is the code NegAdd.
 func avx2NegAdd1()
-
-// avx2NegAdd2 is the code NegAdd.
-func avx2NegAdd2()
-
-// avx2NegAdd3 is the code NegAdd.
-func avx2NegAdd3()
 
 // avx2SubAdd is the code SubAdd.
 func avx2SubAdd()
@@ -436,23 +388,11 @@ func avx2SubAdd()
 // avx2SubAdd1 is the code SubAdd.
 func avx2SubAdd1()
 
-// avx2SubAdd2 is the code SubAdd.
-func avx2SubAdd2()
-
-// avx2SubAdd3 is the code SubAdd.
-func avx2SubAdd3()
-
 // avx2SubSub is the code SubSub.
 func avx2SubSub()
 
 // avx2SubSub1 is the code SubSub.
 func avx2SubSub1()
-
-// avx2SubSub2 is the code SubSub.
-func avx2SubSub2()
-
-// avx2SubSub3 is the code SubSub.
-func avx2SubSub3()
 
 // avx2SubSubFrom is the code SubSubFrom.
 func avx2SubSubFrom()
@@ -460,23 +400,11 @@ func avx2SubSubFrom()
 // avx2SubSubFrom1 is the code SubSubFrom.
 func avx2SubSubFrom1()
 
-// avx2SubSubFrom2 is the code SubSubFrom.
-func avx2SubSubFrom2()
-
-// avx2SubSubFrom3 is the code SubSubFrom.
-func avx2SubSubFrom3()
-
 // avx2SubMul is the code SubMul.
 func avx2SubMul()
 
 // avx2SubMul1 is the code SubMul.
 func avx2SubMul1()
-
-// avx2SubMul2 is the code SubMul.
-func avx2SubMul2()
-
-// avx2SubMul3 is the code SubMul.
-func avx2SubMul3()
 
 // avx2SubRelu is the code SubRelu.
 func avx2SubRelu()
@@ -484,23 +412,11 @@ func avx2SubRelu()
 // avx2SubRelu1 is the code SubRelu.
 func avx2SubRelu1()
 
-// avx2SubRelu2 is the code SubRelu.
-func avx2SubRelu2()
-
-// avx2SubRelu3 is the code SubRelu.
-func avx2SubRelu3()
-
 // avx2ReluSub is the code ReluSub.
 func avx2ReluSub()
 
 // avx2ReluSub1 is the code ReluSub.
 func avx2ReluSub1()
-
-// avx2ReluSub2 is the code ReluSub.
-func avx2ReluSub2()
-
-// avx2ReluSub3 is the code ReluSub.
-func avx2ReluSub3()
 
 // avx2SubNeg is the code SubNeg.
 func avx2SubNeg()
@@ -508,23 +424,11 @@ func avx2SubNeg()
 // avx2SubNeg1 is the code SubNeg.
 func avx2SubNeg1()
 
-// avx2SubNeg2 is the code SubNeg.
-func avx2SubNeg2()
-
-// avx2SubNeg3 is the code SubNeg.
-func avx2SubNeg3()
-
 // avx2NegSub is the code NegSub.
 func avx2NegSub()
 
 // avx2NegSub1 is the code NegSub.
 func avx2NegSub1()
-
-// avx2NegSub2 is the code NegSub.
-func avx2NegSub2()
-
-// avx2NegSub3 is the code NegSub.
-func avx2NegSub3()
 
 // avx2SubFromAdd is the code SubFromAdd.
 func avx2SubFromAdd()
@@ -532,23 +436,11 @@ func avx2SubFromAdd()
 // avx2SubFromAdd1 is the code SubFromAdd.
 func avx2SubFromAdd1()
 
-// avx2SubFromAdd2 is the code SubFromAdd.
-func avx2SubFromAdd2()
-
-// avx2SubFromAdd3 is the code SubFromAdd.
-func avx2SubFromAdd3()
-
 // avx2SubFromSub is the code SubFromSub.
 func avx2SubFromSub()
 
 // avx2SubFromSub1 is the code SubFromSub.
 func avx2SubFromSub1()
-
-// avx2SubFromSub2 is the code SubFromSub.
-func avx2SubFromSub2()
-
-// avx2SubFromSub3 is the code SubFromSub.
-func avx2SubFromSub3()
 
 // avx2SubFromSubFrom is the code SubFromSubFrom.
 func avx2SubFromSubFrom()
@@ -556,23 +448,11 @@ func avx2SubFromSubFrom()
 // avx2SubFromSubFrom1 is the code SubFromSubFrom.
 func avx2SubFromSubFrom1()
 
-// avx2SubFromSubFrom2 is the code SubFromSubFrom.
-func avx2SubFromSubFrom2()
-
-// avx2SubFromSubFrom3 is the code SubFromSubFrom.
-func avx2SubFromSubFrom3()
-
 // avx2SubFromMul is the code SubFromMul.
 func avx2SubFromMul()
 
 // avx2SubFromMul1 is the code SubFromMul.
 func avx2SubFromMul1()
-
-// avx2SubFromMul2 is the code SubFromMul.
-func avx2SubFromMul2()
-
-// avx2SubFromMul3 is the code SubFromMul.
-func avx2SubFromMul3()
 
 // avx2SubFromRelu is the code SubFromRelu.
 func avx2SubFromRelu()
@@ -580,23 +460,11 @@ func avx2SubFromRelu()
 // avx2SubFromRelu1 is the code SubFromRelu.
 func avx2SubFromRelu1()
 
-// avx2SubFromRelu2 is the code SubFromRelu.
-func avx2SubFromRelu2()
-
-// avx2SubFromRelu3 is the code SubFromRelu.
-func avx2SubFromRelu3()
-
 // avx2ReluSubFrom is the code ReluSubFrom.
 func avx2ReluSubFrom()
 
 // avx2ReluSubFrom1 is the code ReluSubFrom.
 func avx2ReluSubFrom1()
-
-// avx2ReluSubFrom2 is the code ReluSubFrom.
-func avx2ReluSubFrom2()
-
-// avx2ReluSubFrom3 is the code ReluSubFrom.
-func avx2ReluSubFrom3()
 
 // avx2SubFromNeg is the code SubFromNeg.
 func avx2SubFromNeg()
@@ -604,23 +472,11 @@ func avx2SubFromNeg()
 // avx2SubFromNeg1 is the code SubFromNeg.
 func avx2SubFromNeg1()
 
-// avx2SubFromNeg2 is the code SubFromNeg.
-func avx2SubFromNeg2()
-
-// avx2SubFromNeg3 is the code SubFromNeg.
-func avx2SubFromNeg3()
-
 // avx2NegSubFrom is the code NegSubFrom.
 func avx2NegSubFrom()
 
 // avx2NegSubFrom1 is the code NegSubFrom.
 func avx2NegSubFrom1()
-
-// avx2NegSubFrom2 is the code NegSubFrom.
-func avx2NegSubFrom2()
-
-// avx2NegSubFrom3 is the code NegSubFrom.
-func avx2NegSubFrom3()
 
 // avx2MulAdd is the code MulAdd.
 func avx2MulAdd()
@@ -628,23 +484,11 @@ func avx2MulAdd()
 // avx2MulAdd1 is the code MulAdd.
 func avx2MulAdd1()
 
-// avx2MulAdd2 is the code MulAdd.
-func avx2MulAdd2()
-
-// avx2MulAdd3 is the code MulAdd.
-func avx2MulAdd3()
-
 // avx2MulSub is the code MulSub.
 func avx2MulSub()
 
 // avx2MulSub1 is the code MulSub.
 func avx2MulSub1()
-
-// avx2MulSub2 is the code MulSub.
-func avx2MulSub2()
-
-// avx2MulSub3 is the code MulSub.
-func avx2MulSub3()
 
 // avx2MulSubFrom is the code MulSubFrom.
 func avx2MulSubFrom()
@@ -652,23 +496,11 @@ func avx2MulSubFrom()
 // avx2MulSubFrom1 is the code MulSubFrom.
 func avx2MulSubFrom1()
 
-// avx2MulSubFrom2 is the code MulSubFrom.
-func avx2MulSubFrom2()
-
-// avx2MulSubFrom3 is the code MulSubFrom.
-func avx2MulSubFrom3()
-
 // avx2MulMul is the code MulMul.
 func avx2MulMul()
 
 // avx2MulMul1 is the code MulMul.
 func avx2MulMul1()
-
-// avx2MulMul2 is the code MulMul.
-func avx2MulMul2()
-
-// avx2MulMul3 is the code MulMul.
-func avx2MulMul3()
 
 // avx2MulRelu is the code MulRelu.
 func avx2MulRelu()
@@ -676,23 +508,11 @@ func avx2MulRelu()
 // avx2MulRelu1 is the code MulRelu.
 func avx2MulRelu1()
 
-// avx2MulRelu2 is the code MulRelu.
-func avx2MulRelu2()
-
-// avx2MulRelu3 is the code MulRelu.
-func avx2MulRelu3()
-
 // avx2ReluMul is the code ReluMul.
 func avx2ReluMul()
 
 // avx2ReluMul1 is the code ReluMul.
 func avx2ReluMul1()
-
-// avx2ReluMul2 is the code ReluMul.
-func avx2ReluMul2()
-
-// avx2ReluMul3 is the code ReluMul.
-func avx2ReluMul3()
 
 // avx2MulNeg is the code MulNeg.
 func avx2MulNeg()
@@ -700,23 +520,11 @@ func avx2MulNeg()
 // avx2MulNeg1 is the code MulNeg.
 func avx2MulNeg1()
 
-// avx2MulNeg2 is the code MulNeg.
-func avx2MulNeg2()
-
-// avx2MulNeg3 is the code MulNeg.
-func avx2MulNeg3()
-
 // avx2NegMul is the code NegMul.
 func avx2NegMul()
 
 // avx2NegMul1 is the code NegMul.
 func avx2NegMul1()
-
-// avx2NegMul2 is the code NegMul.
-func avx2NegMul2()
-
-// avx2NegMul3 is the code NegMul.
-func avx2NegMul3()
 
 // avx2ChainMulMul is a chain of MulMul.
 func avx2ChainMulMul()

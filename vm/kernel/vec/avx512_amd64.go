@@ -340,23 +340,11 @@ func avx512AddAdd()
 // avx512AddAdd1 is the code AddAdd.
 func avx512AddAdd1()
 
-// avx512AddAdd2 is the code AddAdd.
-func avx512AddAdd2()
-
-// avx512AddAdd3 is the code AddAdd.
-func avx512AddAdd3()
-
 // avx512AddSub is the code AddSub.
 func avx512AddSub()
 
 // avx512AddSub1 is the code AddSub.
 func avx512AddSub1()
-
-// avx512AddSub2 is the code AddSub.
-func avx512AddSub2()
-
-// avx512AddSub3 is the code AddSub.
-func avx512AddSub3()
 
 // avx512AddSubFrom is the code AddSubFrom.
 func avx512AddSubFrom()
@@ -364,23 +352,11 @@ func avx512AddSubFrom()
 // avx512AddSubFrom1 is the code AddSubFrom.
 func avx512AddSubFrom1()
 
-// avx512AddSubFrom2 is the code AddSubFrom.
-func avx512AddSubFrom2()
-
-// avx512AddSubFrom3 is the code AddSubFrom.
-func avx512AddSubFrom3()
-
 // avx512AddMul is the code AddMul.
 func avx512AddMul()
 
 // avx512AddMul1 is the code AddMul.
 func avx512AddMul1()
-
-// avx512AddMul2 is the code AddMul.
-func avx512AddMul2()
-
-// avx512AddMul3 is the code AddMul.
-func avx512AddMul3()
 
 // avx512AddRelu is the code AddRelu.
 func avx512AddRelu()
@@ -388,23 +364,11 @@ func avx512AddRelu()
 // avx512AddRelu1 is the code AddRelu.
 func avx512AddRelu1()
 
-// avx512AddRelu2 is the code AddRelu.
-func avx512AddRelu2()
-
-// avx512AddRelu3 is the code AddRelu.
-func avx512AddRelu3()
-
 // avx512ReluAdd is the code ReluAdd.
 func avx512ReluAdd()
 
 // avx512ReluAdd1 is the code ReluAdd.
 func avx512ReluAdd1()
-
-// avx512ReluAdd2 is the code ReluAdd.
-func avx512ReluAdd2()
-
-// avx512ReluAdd3 is the code ReluAdd.
-func avx512ReluAdd3()
 
 // avx512AddNeg is the code AddNeg.
 func avx512AddNeg()
@@ -412,23 +376,11 @@ func avx512AddNeg()
 // avx512AddNeg1 is the code AddNeg.
 func avx512AddNeg1()
 
-// avx512AddNeg2 is the code AddNeg.
-func avx512AddNeg2()
-
-// avx512AddNeg3 is the code AddNeg.
-func avx512AddNeg3()
-
 // avx512NegAdd is the code NegAdd.
 func avx512NegAdd()
 
 // avx512NegAdd1 is the code NegAdd.
 func avx512NegAdd1()
-
-// avx512NegAdd2 is the code NegAdd.
-func avx512NegAdd2()
-
-// avx512NegAdd3 is the code NegAdd.
-func avx512NegAdd3()
 
 // avx512SubAdd is the code SubAdd.
 func avx512SubAdd()
@@ -436,23 +388,11 @@ func avx512SubAdd()
 // avx512SubAdd1 is the code SubAdd.
 func avx512SubAdd1()
 
-// avx512SubAdd2 is the code SubAdd.
-func avx512SubAdd2()
-
-// avx512SubAdd3 is the code SubAdd.
-func avx512SubAdd3()
-
 // avx512SubSub is the code SubSub.
 func avx512SubSub()
 
 // avx512SubSub1 is the code SubSub.
 func avx512SubSub1()
-
-// avx512SubSub2 is the code SubSub.
-func avx512SubSub2()
-
-// avx512SubSub3 is the code SubSub.
-func avx512SubSub3()
 
 // avx512SubSubFrom is the code SubSubFrom.
 func avx512SubSubFrom()
@@ -460,23 +400,11 @@ func avx512SubSubFrom()
 // avx512SubSubFrom1 is the code SubSubFrom.
 func avx512SubSubFrom1()
 
-// avx512SubSubFrom2 is the code SubSubFrom.
-func avx512SubSubFrom2()
-
-// avx512SubSubFrom3 is the code SubSubFrom.
-func avx512SubSubFrom3()
-
 // avx512SubMul is the code SubMul.
 func avx512SubMul()
 
 // avx512SubMul1 is the code SubMul.
 func avx512SubMul1()
-
-// avx512SubMul2 is the code SubMul.
-func avx512SubMul2()
-
-// avx512SubMul3 is the code SubMul.
-func avx512SubMul3()
 
 // avx512SubRelu is the code SubRelu.
 func avx512SubRelu()
@@ -484,23 +412,11 @@ func avx512SubRelu()
 // avx512SubRelu1 is the code SubRelu.
 func avx512SubRelu1()
 
-// avx512SubRelu2 is the code SubRelu.
-func avx512SubRelu2()
-
-// avx512SubRelu3 is the code SubRelu.
-func avx512SubRelu3()
-
 // avx512ReluSub is the code ReluSub.
 func avx512ReluSub()
 
 // avx512ReluSub1 is the code ReluSub.
 func avx512ReluSub1()
-
-// avx512ReluSub2 is the code ReluSub.
-func avx512ReluSub2()
-
-// avx512ReluSub3 is the code ReluSub.
-func avx512ReluSub3()
 
 // avx512SubNeg is the code SubNeg.
 func avx512SubNeg()
@@ -508,23 +424,11 @@ func avx512SubNeg()
 // avx512SubNeg1 is the code SubNeg.
 func avx512SubNeg1()
 
-// avx512SubNeg2 is the code SubNeg.
-func avx512SubNeg2()
-
-// avx512SubNeg3 is the code SubNeg.
-func avx512SubNeg3()
-
 // avx512NegSub is the code NegSub.
 func avx512NegSub()
 
 // avx512NegSub1 is the code NegSub.
 func avx512NegSub1()
-
-// avx512NegSub2 is the code NegSub.
-func avx512NegSub2()
-
-// avx512NegSub3 is the code NegSub.
-func avx512NegSub3()
 
 // avx512SubFromAdd is the code SubFromAdd.
 func avx512SubFromAdd()
@@ -532,23 +436,11 @@ func avx512SubFromAdd()
 // avx512SubFromAdd1 is the code SubFromAdd.
 func avx512SubFromAdd1()
 
-// avx512SubFromAdd2 is the code SubFromAdd.
-func avx512SubFromAdd2()
-
-// avx512SubFromAdd3 is the code SubFromAdd.
-func avx512SubFromAdd3()
-
 // avx512SubFromSub is the code SubFromSub.
 func avx512SubFromSub()
 
 // avx512SubFromSub1 is the code SubFromSub.
 func avx512SubFromSub1()
-
-// avx512SubFromSub2 is the code SubFromSub.
-func avx512SubFromSub2()
-
-// avx512SubFromSub3 is the code SubFromSub.
-func avx512SubFromSub3()
 
 // avx512SubFromSubFrom is the code SubFromSubFrom.
 func avx512SubFromSubFrom()
@@ -556,23 +448,11 @@ func avx512SubFromSubFrom()
 // avx512SubFromSubFrom1 is the code SubFromSubFrom.
 func avx512SubFromSubFrom1()
 
-// avx512SubFromSubFrom2 is the code SubFromSubFrom.
-func avx512SubFromSubFrom2()
-
-// avx512SubFromSubFrom3 is the code SubFromSubFrom.
-func avx512SubFromSubFrom3()
-
 // avx512SubFromMul is the code SubFromMul.
 func avx512SubFromMul()
 
 // avx512SubFromMul1 is the code SubFromMul.
 func avx512SubFromMul1()
-
-// avx512SubFromMul2 is the code SubFromMul.
-func avx512SubFromMul2()
-
-// avx512SubFromMul3 is the code SubFromMul.
-func avx512SubFromMul3()
 
 // avx512SubFromRelu is the code SubFromRelu.
 func avx512SubFromRelu()
@@ -580,23 +460,11 @@ func avx512SubFromRelu()
 // avx512SubFromRelu1 is the code SubFromRelu.
 func avx512SubFromRelu1()
 
-// avx512SubFromRelu2 is the code SubFromRelu.
-func avx512SubFromRelu2()
-
-// avx512SubFromRelu3 is the code SubFromRelu.
-func avx512SubFromRelu3()
-
 // avx512ReluSubFrom is the code ReluSubFrom.
 func avx512ReluSubFrom()
 
 // avx512ReluSubFrom1 is the code ReluSubFrom.
 func avx512ReluSubFrom1()
-
-// avx512ReluSubFrom2 is the code ReluSubFrom.
-func avx512ReluSubFrom2()
-
-// avx512ReluSubFrom3 is the code ReluSubFrom.
-func avx512ReluSubFrom3()
 
 // avx512SubFromNeg is the code SubFromNeg.
 func avx512SubFromNeg()
@@ -604,23 +472,11 @@ func avx512SubFromNeg()
 // avx512SubFromNeg1 is the code SubFromNeg.
 func avx512SubFromNeg1()
 
-// avx512SubFromNeg2 is the code SubFromNeg.
-func avx512SubFromNeg2()
-
-// avx512SubFromNeg3 is the code SubFromNeg.
-func avx512SubFromNeg3()
-
 // avx512NegSubFrom is the code NegSubFrom.
 func avx512NegSubFrom()
 
 // avx512NegSubFrom1 is the code NegSubFrom.
 func avx512NegSubFrom1()
-
-// avx512NegSubFrom2 is the code NegSubFrom.
-func avx512NegSubFrom2()
-
-// avx512NegSubFrom3 is the code NegSubFrom.
-func avx512NegSubFrom3()
 
 // avx512MulAdd is the code MulAdd.
 func avx512MulAdd()
@@ -628,23 +484,11 @@ func avx512MulAdd()
 // avx512MulAdd1 is the code MulAdd.
 func avx512MulAdd1()
 
-// avx512MulAdd2 is the code MulAdd.
-func avx512MulAdd2()
-
-// avx512MulAdd3 is the code MulAdd.
-func avx512MulAdd3()
-
 // avx512MulSub is the code MulSub.
 func avx512MulSub()
 
 // avx512MulSub1 is the code MulSub.
 func avx512MulSub1()
-
-// avx512MulSub2 is the code MulSub.
-func avx512MulSub2()
-
-// avx512MulSub3 is the code MulSub.
-func avx512MulSub3()
 
 // avx512MulSubFrom is the code MulSubFrom.
 func avx512MulSubFrom()
@@ -652,23 +496,11 @@ func avx512MulSubFrom()
 // avx512MulSubFrom1 is the code MulSubFrom.
 func avx512MulSubFrom1()
 
-// avx512MulSubFrom2 is the code MulSubFrom.
-func avx512MulSubFrom2()
-
-// avx512MulSubFrom3 is the code MulSubFrom.
-func avx512MulSubFrom3()
-
 // avx512MulMul is the code MulMul.
 func avx512MulMul()
 
 // avx512MulMul1 is the code MulMul.
 func avx512MulMul1()
-
-// avx512MulMul2 is the code MulMul.
-func avx512MulMul2()
-
-// avx512MulMul3 is the code MulMul.
-func avx512MulMul3()
 
 // avx512MulRelu is the code MulRelu.
 func avx512MulRelu()
@@ -676,23 +508,11 @@ func avx512MulRelu()
 // avx512MulRelu1 is the code MulRelu.
 func avx512MulRelu1()
 
-// avx512MulRelu2 is the code MulRelu.
-func avx512MulRelu2()
-
-// avx512MulRelu3 is the code MulRelu.
-func avx512MulRelu3()
-
 // avx512ReluMul is the code ReluMul.
 func avx512ReluMul()
 
 // avx512ReluMul1 is the code ReluMul.
 func avx512ReluMul1()
-
-// avx512ReluMul2 is the code ReluMul.
-func avx512ReluMul2()
-
-// avx512ReluMul3 is the code ReluMul.
-func avx512ReluMul3()
 
 // avx512MulNeg is the code MulNeg.
 func avx512MulNeg()
@@ -700,23 +520,11 @@ func avx512MulNeg()
 // avx512MulNeg1 is the code MulNeg.
 func avx512MulNeg1()
 
-// avx512MulNeg2 is the code MulNeg.
-func avx512MulNeg2()
-
-// avx512MulNeg3 is the code MulNeg.
-func avx512MulNeg3()
-
 // avx512NegMul is the code NegMul.
 func avx512NegMul()
 
 // avx512NegMul1 is the code NegMul.
 func avx512NegMul1()
-
-// avx512NegMul2 is the code NegMul.
-func avx512NegMul2()
-
-// avx512NegMul3 is the code NegMul.
-func avx512NegMul3()
 
 // avx512ChainMulMul is a chain of MulMul.
 func avx512ChainMulMul()

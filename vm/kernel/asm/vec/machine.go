@@ -54,7 +54,7 @@ func copies(code string, write func(end string) string) (names []string) {
 	case slices.Contains(often, code):
 		n = copyCount
 	case slices.ContainsFunc(pairs(), func(f function) bool { return f.code == code }):
-		n = copyCount
+		n = copyCount / 2
 	}
 	for i := range n {
 		end := ""
