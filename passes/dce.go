@@ -93,3 +93,17 @@ func dropUnread(v *ir.Value, t *Trace) {
 		v.Args = slices.Delete(slices.Clone(v.Args), i, i+1)
 	}
 }
+
+// liveIn are the values that the results of a function need.
+func liveIn(f *ir.Func) map[*ir.Value]bool {
+	live := make(map[*ir.Value]bool, len(f.Body))
+	for _, v := range f.Results {
+		live[v] = true
+	}
+	for _, v := range slices.Backward(f.Body) {
+		for _, a := range v.Args {
+			live[a] = live[a] || live[v]
+		}
+	}
+	return live
+}

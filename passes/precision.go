@@ -67,12 +67,16 @@ func lowerPrecision(f *ir.Func, t *Trace) {
 func lowerBody(f *ir.Func, t *Trace, around *enclosure) {
 	l := &lowering{f: f, t: t, around: around, names: f.Names(), casts: map[castKey]*ir.Value{}, scaled: map[scaleKey]*quantised{}}
 	l.static = newWeightMaker(f, t, l.known()...)
+	// What an earlier pass has replaced is there still, and is no product of the graph.
+	live := liveIn(f)
 	with := map[*ir.Value]*ir.Value{}
 	body := f.Body
 	f.Body = make([]*ir.Value, 0, len(body))
 	for _, v := range body {
 		replaceArgs(v.Args, with)
-		if made := l.value(v); made != v {
+		if !live[v] {
+			f.Body = append(f.Body, v)
+		} else if made := l.value(v); made != v {
 			with[v] = made
 		}
 	}
