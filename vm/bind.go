@@ -42,6 +42,7 @@ type binder struct {
 	opts  *kernel.Options
 	calls []*ir.Call
 	known map[string]*kernel.Prepared
+	twins kernel.Twins
 	key   []byte
 }
 
@@ -87,7 +88,7 @@ func (b *binder) region(st *step) {
 	if !ok || len(f.Writes) == 0 {
 		return
 	}
-	if st.task = kernel.Prepare(body, b.opts); st.task != nil {
+	if st.task = b.twins.Prepare(body, b.opts); st.task != nil {
 		st.out, st.in, st.body = f.Writes, inputs, body
 	}
 }
@@ -106,7 +107,7 @@ func (b *binder) copy(st *step) {
 		In: []ir.Type{irType(from.Type)}, Const: []*tensor.T{nil}, InPlace: kernel.Absent,
 		Ops: []kernel.Op{{Args: []int{0}, First: 1, As: irType(to.Type)}}, Out: []int{1},
 	}
-	if st.task = kernel.Prepare(body, b.opts); st.task != nil {
+	if st.task = b.twins.Prepare(body, b.opts); st.task != nil {
 		st.body = body
 	}
 }
@@ -119,7 +120,7 @@ func (b *binder) exec(in *bytecode.Instr) (*kernel.Prepared, error) {
 		return p, nil
 	}
 	row := &b.m.program.Kernels[in.Index]
-	if p = kernel.Prepare(kernel.Single(b.calls[in.Index], consts, row.InPlace), b.opts); p == nil {
+	if p = b.twins.Prepare(kernel.Single(b.calls[in.Index], consts, row.InPlace), b.opts); p == nil {
 		return nil, badCode(row.Op, "no kernel runs this operator")
 	}
 	b.known[string(b.key)] = p

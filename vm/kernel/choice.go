@@ -48,10 +48,7 @@ func Refusals(b *Body, o *Options) string {
 
 // ask finds the candidate for a body, and says why there is none.
 func ask(b *Body, o *Options) (p *Prepared, why string) {
-	with := *o
-	if o.Kind == Generic {
-		with.Level = isa.Portable
-	}
+	with := o.settled()
 	c, wanted := choice{b: b, o: &with}, ""
 	if o.Choose != nil && o.Kind != Reference {
 		wanted = o.Choose(b)
@@ -66,6 +63,15 @@ func ask(b *Body, o *Options) (p *Prepared, why string) {
 		p.Unknown = wanted
 	}
 	return p, ""
+}
+
+// settled are the options that rows see: generic kernels are those of portable Go.
+func (o *Options) settled() Options {
+	with := *o
+	if o.Kind == Generic {
+		with.Level = isa.Portable
+	}
+	return with
 }
 
 // named parts the name of a candidate; both are empty if no row has such a way.
@@ -152,14 +158,11 @@ func (c *choice) note(row *Row, not string) {
 // Candidates lists what could run the task's body with the same bits, the one that it
 // has first.
 func (p *Prepared) Candidates(o *Options) []Candidate {
-	with := *o
+	with := o.settled()
 	with.Choose = nil
 	list := []Candidate{{Name: p.Candidate(), Work: p.Work}}
 	if p.body == nil {
 		return list
-	}
-	if o.Kind == Generic {
-		with.Level = isa.Portable
 	}
 	list = p.otherWays(&with, list)
 	if p.Within > 0 || o.Kind == Reference {

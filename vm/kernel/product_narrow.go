@@ -200,19 +200,19 @@ func (p *product) packNarrow(o *Options, b *tensor.T) {
 		f := gemm.PackingFor(level, kind)
 		size := f.PackedLen(p.k, p.n)
 		if kind != gemm.Int8 {
-			return packer{f.Layout(), size, func(dst []float32, at int) {
+			return packer{f.Layout(), size, func(dst []float32, b *tensor.T, at int) {
 				f.PackHalves(dst, gemm.View[uint16]{Data: elementsFrom[uint16](b, at), Row: p.b.row, Col: p.b.col}, p.k, p.n)
 			}}
 		}
-		of := func(at int) gemm.View[int8] {
+		of := func(b *tensor.T, at int) gemm.View[int8] {
 			return gemm.View[int8]{Data: elementsFrom[int8](b, at), Row: p.b.row, Col: p.b.col}
 		}
 		if f.Shift(p.signed) == 0 {
-			return packer{f.Layout(), size, func(dst []float32, at int) { f.PackBytes(dst, of(at), p.k, p.n) }}
+			return packer{f.Layout(), size, func(dst []float32, b *tensor.T, at int) { f.PackBytes(dst, of(b, at), p.k, p.n) }}
 		}
-		return packer{f.Layout() + " and offsets", size + p.n, func(dst []float32, at int) {
-			f.PackBytes(dst[:size], of(at), p.k, p.n)
-			f.Offsets(gemm.Ints(dst[size:]), of(at), p.k)
+		return packer{f.Layout() + " and offsets", size + p.n, func(dst []float32, b *tensor.T, at int) {
+			f.PackBytes(dst[:size], of(b, at), p.k, p.n)
+			f.Offsets(gemm.Ints(dst[size:]), of(b, at), p.k)
 		}}
 	})
 }

@@ -17,6 +17,13 @@ type packedMatrices struct {
 	k     int
 	size  int   // floats of one
 	steps []int // by axis of the batch: matrices from one index to the next
+
+	layout func(b *tensor.T, level isa.Level) Layout // of all of them
+}
+
+// take packs the matrices of b.
+func (q *packedMatrices) take(o *Options, b *tensor.T) {
+	q.data = packed(o, b, func(level isa.Level) Layout { return q.layout(b, level) })
 }
 
 // at are the panels of an index of the batch.
@@ -44,7 +51,7 @@ func (p *product) pack(o *Options, b *tensor.T) {
 		return packer{
 			name: fmt.Sprintf("f32 panels/%d", gemm.Width(level)),
 			size: gemm.PackedLen(level, p.k, p.n),
-			pack: func(dst []float32, at int) {
+			pack: func(dst []float32, b *tensor.T, at int) {
 				gemm.Pack(level, dst, gemm.Matrix{Data: floats(b)[at:], Row: p.b.row, Col: p.b.col}, p.k, p.n)
 			},
 		}
@@ -54,13 +61,13 @@ func (p *product) pack(o *Options, b *tensor.T) {
 // A packer lays out one matrix of B.
 type packer struct {
 	name string
-	size int                         // floats
-	pack func(dst []float32, at int) // told where in B the matrix begins
+	size int                                      // floats
+	pack func(dst []float32, b *tensor.T, at int) // told where in B the matrix begins
 }
 
 // packWith packs the matrices of B.
 func (p *product) packWith(o *Options, b *tensor.T, of func(isa.Level) packer) {
-	q := packedMatrices{level: o.Level, k: p.k, size: of(o.Level).size, steps: make([]int, len(p.batch))}
+	q := &packedMatrices{level: o.Level, k: p.k, size: of(o.Level).size, steps: make([]int, len(p.batch))}
 	count, places := 1, []int{p.b.at}
 	batch := []batchAxis{}
 	for j := len(p.batch) - 1; j >= 0; j-- {
@@ -80,15 +87,16 @@ func (p *product) packWith(o *Options, b *tensor.T, of func(isa.Level) packer) {
 		places = all
 	}
 	form := fmt.Sprintf(" v%d of %dx%d by %d,%d from %d at %v", gemm.LayoutVersion, p.k, p.n, p.b.row, p.b.col, p.b.at, batch)
-	q.data = packed(o, b, func(level isa.Level) Layout {
+	q.layout = func(b *tensor.T, level isa.Level) Layout {
 		one := of(level)
 		return Layout{one.name + form, count * one.size, func(dst []float32) {
 			for i, at := range places {
-				one.pack(dst[i*one.size:(i+1)*one.size], at)
+				one.pack(dst[i*one.size:(i+1)*one.size], b, at)
 			}
 		}}
-	})
-	p.packs = &q
+	}
+	q.take(o, b)
+	p.packs = q
 }
 
 // floats are a tensor's elements of f32.

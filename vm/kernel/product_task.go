@@ -14,6 +14,27 @@ type productTask struct {
 	own      int // of productWays
 }
 
+// twin is a copy whose constants are those of b.
+func (t *productTask) twin(b *Body, o *Options) Runner {
+	to := *t
+	to.products = make([]*product, len(t.products))
+	for i, p := range t.products {
+		to.products[i] = p.with(b.Value(p.b.input), o)
+	}
+	return &to
+}
+
+// with is the same product of another constant B.
+func (p *product) with(b *tensor.T, o *Options) *product {
+	if p.packs == nil {
+		return p
+	}
+	to, packs := *p, *p.packs
+	packs.take(o, b)
+	to.packs = &packs
+	return &to
+}
+
 // Parts finds the number that shares the products out best: that for which the
 // largest part is smallest.
 func (t *productTask) Parts(want int) int {

@@ -191,6 +191,8 @@ type normTask struct {
 	batch int // units
 }
 
+func (t *normTask) twin(*Body, *Options) Runner { return t }
+
 func (t *normTask) Parts(want int) int { return max(1, min(want, t.units)) }
 
 func (t *normTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {

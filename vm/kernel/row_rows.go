@@ -196,6 +196,8 @@ func (t *rowsTask) epilogue(b *Body, heart int) (why string) {
 	return why
 }
 
+func (t *rowsTask) twin(*Body, *Options) Runner { return t }
+
 func (t *rowsTask) Parts(want int) int { return max(1, min(want, (t.rows+t.at-1)/t.at)) }
 
 func (t *rowsTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {

@@ -11,6 +11,8 @@ type stripTask struct {
 	own   int // of stripWays
 }
 
+func (t *stripTask) twin(*Body, *Options) Runner { return t }
+
 // Parts cuts rows, or columns if there are few rows.
 func (t *stripTask) Parts(want int) int {
 	rows, cols := t.rows(), t.sheet.size(colAxes)
