@@ -46,12 +46,15 @@ func (p *Program) bound() (*lower.Plan, error) {
 	return p.most.plan, p.most.err
 }
 
-// lowerWithin lowers a function for sizes below the upper bounds, if there are any.
-func (o *Options) lowerWithin(f *ir.Func, env ir.Env, most *lower.Plan) (*lower.Plan, error) {
+// lowerWithin lowers a function for sizes below the upper bounds, if there are any. known
+// is of the function; it may be nil.
+func (o *Options) lowerWithin(f *ir.Func, env ir.Env, most *lower.Plan, known *lower.Known) (*lower.Plan, error) {
+	with := o.lowering()
+	with.Known = known
 	if most == nil {
-		return lower.Lower(f, env, o.lowering())
+		return lower.Lower(f, env, with)
 	}
-	return lower.LowerWithin(f, env, o.lowering(), most)
+	return lower.LowerWithin(f, env, with, most)
 }
 
 // checkBounds refuses sizes that are larger than MaxDims allows.

@@ -60,7 +60,7 @@ func BenchmarkPlanBinding(b *testing.B) {
 		})
 		b.Run(name+"lower", func(b *testing.B) {
 			for b.Loop() {
-				lower.Lower(p.fn, env, opts.lowering())
+				opts.lowerWithin(p.fn, env, nil, &p.known)
 			}
 		})
 		b.Run(name+"emit", func(b *testing.B) {

@@ -13,6 +13,7 @@ import (
 	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/lower"
 	"github.com/npulang/npu/vm"
 	"github.com/npulang/npu/vm/kernel"
 )
@@ -339,7 +340,11 @@ func (p *Program) emit(env ir.Env) (*bytecode.Program, []*ir.Call, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := p.opts.lowerWithin(p.fn, env, most)
+	var known *lower.Known
+	if len(env) > 0 {
+		known = &p.known // there will be more plans
+	}
+	plan, err := p.opts.lowerWithin(p.fn, env, most, known)
 	if err != nil {
 		return nil, nil, err
 	}

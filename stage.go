@@ -228,7 +228,7 @@ func (c *compilation) plan() (*lower.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := c.opts.lowerWithin(f, env, most)
+	plan, err := c.opts.lowerWithin(f, env, most, nil)
 	if err != nil {
 		return nil, runError(err)
 	}

@@ -127,12 +127,13 @@ func bodyCost(c *Call, body *Func) Cost {
 		return sum // a fault that running it reports
 	}
 	for _, s := range b.steps {
-		sum = sum.plus(s.call.Cost())
+		sum = sum.Plus(s.call.Cost())
 	}
 	return sum
 }
 
-func (c Cost) plus(d Cost) Cost {
+// Plus is the work of both.
+func (c Cost) Plus(d Cost) Cost {
 	return Cost{satAdd(c.Flops, d.Flops), satAdd(c.In, d.In), satAdd(c.Out, d.Out)}
 }
 
@@ -159,7 +160,7 @@ func costIf(c *Call) Cost {
 func costLoop(c *Call) Cost {
 	round := Cost{}
 	for _, b := range c.Bodies {
-		round = round.plus(bodyCost(c, b))
+		round = round.Plus(bodyCost(c, b))
 	}
 	if c.Attr("to").IsNone() {
 		return round

@@ -68,7 +68,8 @@ type builder struct {
 	kept    keeper
 	mapper  *mapper
 	plan    *Plan
-	names   map[*ir.Value]string
+	known   *knownFunc
+	names   map[*ir.Value]string // of known
 	buffers map[*ir.Value]int
 	results map[resultOf]*ir.Value // the values of further results
 	joins   map[*ir.Value]*join    // concat and stack
@@ -88,8 +89,9 @@ type resultOf struct {
 }
 
 func newBuilder(f *ir.Func, env ir.Env, opts Options, table *weightTable, keep keeper) *builder {
+	known := opts.Known.of(f)
 	return &builder{
-		f: f, env: env, opts: opts, mapper: opts.Mapping.mapper(), kept: keep, names: f.Names(),
+		f: f, env: env, opts: opts, mapper: opts.Mapping.mapper(), kept: keep, known: known, names: known.names,
 		plan: &Plan{
 			device: opts.Device, Align: opts.Align, weights: table,
 			Tasks: make([]Task, 0, len(f.Body)), Buffers: make([]Buffer, 0, len(f.Body)+len(f.Params)),
@@ -188,12 +190,26 @@ func failureAt(at diag.Loc, subject string, err error) error {
 // value lowers one value of the body.
 func (b *builder) value(v *ir.Value) error {
 	switch {
-	case v.Op.Flags&ir.Projection != 0, v.Op == ir.Param, v.Op == ir.Const:
-		return nil // made by its producer, or where it is first read
+	case v.Op.Flags&ir.Projection != 0:
+		return nil // made by its producer
+	case v.Op == ir.Param, v.Op == ir.Const:
+		return b.source(v)
 	case v.Op.Class == ir.Region:
 		return b.region(v)
 	}
 	return b.task(v)
+}
+
+// source counts a weight, which is made where it is first read.
+func (b *builder) source(v *ir.Value) error {
+	if !b.fused {
+		return nil
+	}
+	c, err := b.call(v)
+	if err == nil {
+		b.plan.work = b.plan.work.Plus(c.Cost())
+	}
+	return err
 }
 
 // read returns the buffer that holds v, and notes that the next task reads it.
@@ -249,8 +265,8 @@ func (p *Plan) extend(buffer, task int) {
 
 // call returns v as a call without symbols, results included.
 func (b *builder) call(v *ir.Value) (*ir.Call, error) {
-	c := v.Call()
-	if err := ir.InferCall(c); err != nil {
+	c, err := b.known.call(v)
+	if err != nil {
 		return nil, failure(v, err)
 	}
 	bound, err := c.Bind(b.env)
@@ -274,6 +290,7 @@ func (b *builder) task(v *ir.Value) error {
 		return err
 	}
 	if done, err := b.view(v, c); done || err != nil {
+		b.plan.work = b.plan.work.Plus(c.Cost())
 		return err
 	}
 	return b.addTask(v, Task{Name: v.Op.Name, Unit: v.Op.Unit, Call: c})
@@ -291,10 +308,22 @@ func (b *builder) addTask(v *ir.Value, t Task) error {
 	for i, typ := range t.Call.Out {
 		t.Out = append(t.Out, b.made(b.result(v, i), typ))
 	}
-	t.Cost, t.Pos, t.Post, t.Pin = t.Call.Cost(), v.Pos, -1, annotation(v, "stream")
+	t.Cost, t.Pos, t.Post, t.Pin = costOf(&t), v.Pos, -1, annotation(v, "stream")
+	b.plan.work = b.plan.work.Plus(t.Cost)
 	b.unit(v, &t)
 	b.plan.Tasks = append(b.plan.Tasks, t)
 	return nil
+}
+
+// costOf is the cost of the task's call. Of a fused region that is known from its body's
+// plan; the call would bind the body anew.
+func costOf(t *Task) ir.Cost {
+	if t.Region == nil || t.Region.Kind != Fused {
+		return t.Call.Cost()
+	}
+	cost := ir.DefaultCost(t.Call, 0)
+	cost.Flops = t.Region.Bodies[0].work.Flops
+	return cost
 }
 
 // made makes the buffer that the next task writes for a result: one of its own,

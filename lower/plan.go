@@ -35,6 +35,7 @@ type Plan struct {
 	Sum     int64  // bytes without any reuse
 	Method  string // of the placer, that found the layout
 
+	work     ir.Cost        // of all calls
 	device   *device.Device // whose row decides
 	occupies unitSet        // what all tasks need
 
@@ -158,6 +159,8 @@ type Options struct {
 	Keep []string
 	// Effort bounds the exact search for a smaller arena.
 	Effort place.Effort
+	// Known, if not nil, is shared by all plans of one function.
+	Known *Known
 }
 
 // A Mapping says which unit does what both could do.
