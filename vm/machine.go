@@ -231,7 +231,10 @@ func (m *Machine) bindCode(opts *Options) error {
 		best := kernel.Best()
 		kernels = &best
 	}
-	b := &binder{m: m, opts: kernels, calls: calls, known: map[string]*kernel.Prepared{}}
+	later := *kernels
+	later.Later = true
+	defer later.Packs.Finish(later.Threads)
+	b := &binder{m: m, opts: &later, calls: calls, known: map[string]*kernel.Prepared{}}
 	m.kernels, m.calls = kernels, calls
 	m.check = opts.Check
 	m.code = make([][][]step, len(p.Functions))

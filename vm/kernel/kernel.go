@@ -38,6 +38,9 @@ type Options struct {
 	// Threads is how many threads a run has; 0: one. It decides only which ways of
 	// sharing work out are worth a try.
 	Threads int
+	// Later says that tasks do not run before Packs.Finish has been called, which packs
+	// their constants then, several at a time.
+	Later bool
 	// Choose, if not nil, names the candidate that is to run a body, as Candidates
 	// does; empty, and what is none: the one of the least estimate runs it.
 	Choose func(*Body) string

@@ -14,7 +14,8 @@ import (
 // several goroutines.
 type Packs struct {
 	// Release, if set, is told of constants that have been packed, since their own
-	// memory is read seldom from then on. It may be told of one several times.
+	// memory is read seldom from then on. It may be told of one several times, and by
+	// several goroutines.
 	Release func(*tensor.T)
 	// Dry notes what is asked for, and packs nothing: tasks that are prepared with it
 	// must not run. See Wanted.
@@ -24,6 +25,7 @@ type Packs struct {
 	packs  map[packKey]*pack
 	wanted []Want
 	room   pages.Room
+	later  backlog
 }
 
 // A Want is a constant that a kernel has asked for in a layout.
@@ -66,9 +68,7 @@ func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
 	e := p.entry(keyOf(of, layout))
 	e.once.Do(func() {
 		e.data = make()
-		if p.Release != nil {
-			p.Release(of)
-		}
+		p.release(of)
 	})
 	return e.data.(T)
 }
@@ -86,23 +86,48 @@ func packed(o *Options, of *tensor.T, at func(isa.Level) Layout) []float32 {
 	if l.Floats == 0 {
 		return nil
 	}
-	return Pack(p, of, l.Name, func() []float32 {
-		// Who adds is not believed to know the size.
-		if have := p.storedAs(keyOf(of, l.Name)); len(have) == l.Floats {
-			return have
-		}
-		data := p.floats(l.Floats)
+	if p == nil {
+		data := pages.Floats(l.Floats)
 		l.Pack(data)
 		return data
-	})
+	}
+	e := p.entry(keyOf(of, l.Name))
+	e.once.Do(func() { e.data = p.laidOut(o, of, &l, e.stored) })
+	return e.data.([]float32)
 }
 
-// storedAs is what Add has given, if anything.
-func (p *Packs) storedAs(k packKey) []float32 {
-	if p == nil {
-		return nil
+// laidOut is a constant in a layout: as it was added, or packed, now or by Finish.
+func (p *Packs) laidOut(o *Options, of *tensor.T, l *Layout, stored []float32) []float32 {
+	// Who adds is not believed to know the size.
+	if len(stored) == l.Floats {
+		p.release(of)
+		return stored
 	}
-	return p.entry(k).stored
+	data, pack := p.room.Floats(l.Floats), l.Pack
+	job := func() {
+		pack(data)
+		p.release(of)
+	}
+	if o.Later {
+		p.later.add(job)
+	} else {
+		job()
+	}
+	return data
+}
+
+// Finish packs what tasks have asked for that were prepared with Options.Later, by so
+// many goroutines, and waits for those of others. A panic of one becomes Finish's.
+func (p *Packs) Finish(threads int) {
+	if p != nil {
+		p.later.finish(threads)
+	}
+}
+
+func (p *Packs) release(of *tensor.T) {
+	if p.Release != nil {
+		p.Release(of)
+	}
 }
 
 // Add gives a constant in a layout, as a file holds it. The data are used in place, and
@@ -117,14 +142,6 @@ func (p *Packs) Wanted() []Want {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.wanted
-}
-
-// floats is memory for n floats of a pack; small ones share large pages.
-func (p *Packs) floats(n int) []float32 {
-	if p == nil {
-		return pages.Floats(n)
-	}
-	return p.room.Floats(n)
 }
 
 func (p *Packs) entry(k packKey) *pack {
