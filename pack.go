@@ -49,7 +49,11 @@ func (p *Program) pack(f *bytecode.File) error {
 	if !ok {
 		return nil
 	}
-	wanted, err := p.wanted(f.Program)
+	ask := level
+	if !isa.Has(ask) {
+		ask = isa.Best() // what is wanted at a level does not depend on which one asks
+	}
+	wanted, err := p.wanted(f.Program, ask)
 	if err != nil {
 		return err
 	}
@@ -74,9 +78,9 @@ func (p *Program) pack(f *bytecode.File) error {
 	return nil
 }
 
-// wanted lists the constants that kernels pack. Of a program with symbols they are
+// wanted lists the constants that kernels of a level pack, which this processor has. Of a program with symbols they are
 // those of one plan: layouts hardly ever depend on sizes that are not fixed.
-func (p *Program) wanted(code *bytecode.Program) ([]kernel.Want, error) {
+func (p *Program) wanted(code *bytecode.Program, level isa.Level) ([]kernel.Want, error) {
 	if code == nil {
 		var err error
 		if code, err = p.anyPlan(); err != nil {
@@ -84,7 +88,7 @@ func (p *Program) wanted(code *bytecode.Program) ([]kernel.Want, error) {
 		}
 	}
 	packs := &kernel.Packs{Dry: true}
-	m, err := vm.Load(code, p.weight, vm.Options{Kernels: &kernel.Options{Kind: kernel.Fast, Level: isa.Best(), Packs: packs}})
+	m, err := vm.Load(code, p.weight, vm.Options{Kernels: &kernel.Options{Kind: kernel.Fast, Level: level, Packs: packs}})
 	if err != nil {
 		return nil, err
 	}
