@@ -2,11 +2,13 @@ package npu
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel"
 )
 
 // makeWeights computes the weights of the program that are made of others, unless a
@@ -151,11 +153,13 @@ type weightMaking struct {
 	further map[*ir.Value][]*Tensor // of values with several results: all of them
 	views   map[*ir.Value]bool      // values in the memory of others
 	left    map[*ir.Value]int       // readers that a value still has in the group
+	kernels kernel.Options
+	exec    kernel.Exec
 }
 
 // newWeightMaking begins a group; results are those of all groups, by name.
 func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value, results map[string]*ir.Value) *weightMaking {
-	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}}
+	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}, kernels: p.opts.kernelOptions()}
 	for _, v := range group {
 		for _, a := range v.Args {
 			m.left[a]++
@@ -188,7 +192,7 @@ func (m *weightMaking) source(v *ir.Value) (err error) {
 	return err
 }
 
-// value computes one value, by the evaluation that defines its operator.
+// value computes one value.
 func (m *weightMaking) value(v *ir.Value) (err error) {
 	for _, a := range v.Args {
 		if err := m.source(a); err != nil {
@@ -220,12 +224,29 @@ func (m *weightMaking) value(v *ir.Value) (err error) {
 		return err
 	}
 	bound.Budget = m.budget
-	out, err := ir.Evaluate(bound, args...)
+	out, err := m.compute(bound, args)
 	if err != nil {
 		return err
 	}
 	m.values[v], m.further[v] = out[0], out
 	return m.done(v, out)
+}
+
+// compute runs a call: by a kernel that gives the bits of the evaluation, as moves and
+// conversions do, if the results are not larger than the arguments, else by that.
+func (m *weightMaking) compute(c *ir.Call, args []*Tensor) ([]*Tensor, error) {
+	k := kernel.Prepare(kernel.Single(c, nil, kernel.Absent), &m.kernels)
+	cost := ir.DefaultCost(c, 0)
+	if k == nil || k.Kind == kernel.Reference || k.Within > 0 || cost.Out > cost.In {
+		return ir.Evaluate(c, args...)
+	}
+	out := make([]*Tensor, len(c.Out))
+	for i, t := range c.Out {
+		out[i] = tensor.New(t.DType, t.Ints()...)
+	}
+	m.exec.Budget = m.budget
+	defer m.exec.Clear()
+	return out, k.Do(&m.exec, 0, 1, out, slices.DeleteFunc(slices.Clone(args), func(t *Tensor) bool { return t == nil }))
 }
 
 // done counts what v has made, and forgets what it was the last to read.

@@ -27,7 +27,9 @@ func makeStrip(b *Body, o *Options) (*Prepared, string) {
 	}
 	s.settle(1, 1)
 	within := s.within
-	if len(s.codes) > 1 {
+	if len(b.Ops) == 1 && b.Ops[0].Is("cast") {
+		within = 0 // it is the rounding that casts are defined by
+	} else if len(s.codes) > 1 {
 		within *= magnified
 	}
 	return &Prepared{Work: s.work(o.Level), Within: within, Runner: newStrip(s, o)}, ""
