@@ -52,11 +52,14 @@ func (t *Task) kernelTime(dev *device.Device) int64 {
 	return dev.VectorNs(t.Cost.Flops, bytes, t.elementSize())
 }
 
-// elementSize is the bytes of an element of what a task computes with. Copies
-// move bytes; any size does.
+// elementSize is the bytes of an element of what a task computes with: of a product its
+// larger operand, whatever it adds up in. Copies move bytes; any size does.
 func (t *Task) elementSize() int {
-	if t.Call == nil || len(t.Call.Out) == 0 {
+	switch {
+	case t.Call == nil || len(t.Call.Out) == 0:
 		return 4
+	case t.Call.Op.Class == ir.Contract && len(t.Call.In) > 1:
+		return max(t.Call.In[0].DType.Size(), t.Call.In[1].DType.Size())
 	}
 	return t.Call.Out[0].DType.Size()
 }
