@@ -126,10 +126,12 @@ func (t *tile) column(k *kernels, s stack, c uintptr) {
 	}
 }
 
-// dense are the functions that know how A and B lie, by height.
+// dense are the functions that know how A and B lie, by height. They ask for one line on
+// every hop, so where few tiles share the asking, which need two, there are none: with
+// weights that no cache holds, 12 rows wait for memory rather than for instructions.
 func (t *tile) dense(k *kernels) *[mostRows + 1]func(*tile) {
 	switch {
-	case t.line != k.line:
+	case t.line != k.line, t.hop > lineBytes:
 	case t.of.tiled:
 		return &k.dense[inTiles]
 	case t.of.A.Col == 1:
