@@ -31,23 +31,3 @@ func quantizeAVX2(dst *uint8, src *float32, n int, scale float32, lo float32, hi
 //
 //go:noescape
 func quantizeSignedAVX2(dst *int8, src *float32, n int, scale float32)
-
-// dequantizeAVX2 is dst = float(acc - zero·sums)·(scale·scales) for n elements, a multiple of eight; every step rounds.
-//
-//go:noescape
-func dequantizeAVX2(dst *float32, acc *int32, sums *int32, scales *float32, n int, scale float32, zero int32)
-
-// dequantizeZerosAVX2 is dst = float(acc - zero·sums - row·zeros)·(scale·scales) for n elements, a multiple of eight; every step rounds.
-//
-//go:noescape
-func dequantizeZerosAVX2(dst *float32, acc *int32, sums *int32, scales *float32, zeros *int32, n int, scale float32, zero int32, row int32)
-
-// dequantizeBiasAVX2 is dst = float(acc - zero·sums)·(scale·scales) + bias for n elements, a multiple of eight; every step rounds.
-//
-//go:noescape
-func dequantizeBiasAVX2(dst *float32, acc *int32, sums *int32, scales *float32, bias *float32, n int, scale float32, zero int32)
-
-// dequantizeBiasZerosAVX2 is dst = float(acc - zero·sums - row·zeros)·(scale·scales) + bias for n elements, a multiple of eight; every step rounds.
-//
-//go:noescape
-func dequantizeBiasZerosAVX2(dst *float32, acc *int32, sums *int32, scales *float32, bias *float32, zeros *int32, n int, scale float32, zero int32, row int32)

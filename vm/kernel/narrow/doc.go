@@ -7,9 +7,7 @@
 //	Quantize 0.5         =>  64 + round(0.5/Scale) = 96
 //
 // The rule of Dynamic is that of ONNX DynamicQuantizeLinear: bytes without a sign, a
-// range that includes 0, division by the scale, halves to even. A Dequantizer goes
-// back from a row of sums of products: it takes off what zero points have added and
-// applies the scales of the row and of each column.
+// range that includes 0, division by the scale, halves to even.
 //
 // Invariants: every level of package isa gives the same bits; nothing is read or
 // written behind the end of a slice; no allocation.

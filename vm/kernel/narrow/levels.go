@@ -13,7 +13,6 @@ type loops struct {
 	largest           func(src *float32, n int) (bits int32)
 	quantizeSigned    func(dst *int8, src *float32, n int, scale float32)
 	quantize          func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)
-	dequantize        func(d *Dequantizer, dst []float32, acc []int32, r Row, n int)
 }
 
 // at is nil where Go does all.

@@ -1,9 +1,6 @@
 package narrow
 
-import (
-	"slices"
-	"unsafe"
-)
+import "slices"
 
 var avx2 = &loops{
 	fromBF16: fromBF16AVX2, fromF16: fromF16AVX2,
@@ -11,7 +8,7 @@ var avx2 = &loops{
 	roundBF16: roundBF16AVX2,
 	widen:     widenAVX2, widenSigned: widenSignedAVX2,
 	extent: extent, largest: largest,
-	quantize: quantizeAVX2, quantizeSigned: quantizeSignedAVX2, dequantize: dequantize,
+	quantize: quantizeAVX2, quantizeSigned: quantizeSignedAVX2,
 }
 
 // extent and largest join the lanes. They call assembly by its name, so that what it
@@ -26,21 +23,4 @@ func largest(src *float32, n int) int32 {
 	var tops [8]int32
 	largestAVX2(src, &tops, n)
 	return slices.Max(tops[:])
-}
-
-// dequantize calls the loop for what there is.
-func dequantize(d *Dequantizer, dst []float32, acc []int32, r Row, n int) {
-	to, from := unsafe.SliceData(dst), unsafe.SliceData(acc)
-	sums, scales := unsafe.SliceData(d.Sums), unsafe.SliceData(d.Scales)
-	bias, zeros := unsafe.SliceData(d.Bias), unsafe.SliceData(d.Zeros)
-	switch {
-	case bias == nil && zeros == nil:
-		dequantizeAVX2(to, from, sums, scales, n, r.Scale, r.Zero)
-	case zeros == nil:
-		dequantizeBiasAVX2(to, from, sums, scales, bias, n, r.Scale, r.Zero)
-	case bias == nil:
-		dequantizeZerosAVX2(to, from, sums, scales, zeros, n, r.Scale, r.Zero, r.Sum)
-	default:
-		dequantizeBiasZerosAVX2(to, from, sums, scales, bias, zeros, n, r.Scale, r.Zero, r.Sum)
-	}
 }

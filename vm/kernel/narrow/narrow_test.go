@@ -300,59 +300,6 @@ func TestQuantize(t *testing.T) {
 	})
 }
 
-// TestDequantizer: every combination of bias and zero points, the same bits as the
-// formula in Go with a rounding a step.
-func TestDequantizer(t *testing.T) {
-	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
-		for kind := range 4 {
-			col := rnd.Intn(5)
-			d := &Dequantizer{Sums: ints(rnd, col+n), Scales: positive(rnd, col+n)}
-			if kind&1 != 0 {
-				d.Bias = positive(rnd, col+n)
-			}
-			if kind&2 != 0 {
-				d.Zeros = ints(rnd, col+n)
-			}
-			acc := ints(rnd, n)
-			r := Row{Scale: rnd.Float32(), Zero: rnd.Int31n(256), Sum: rnd.Int31()}
-			dst, intact := within(rnd, n, float32(7))
-			d.Row(level, dst, acc, col, r)
-			for i := range dst {
-				a := acc[i] - r.Zero*d.Sums[col+i]
-				if d.Zeros != nil {
-					a -= r.Sum * d.Zeros[col+i]
-				}
-				want := float32(float64(float32(a)) * float64(float32(float64(r.Scale)*float64(d.Scales[col+i]))))
-				if d.Bias != nil {
-					want = float32(float64(want) + float64(d.Bias[col+i]))
-				}
-				if !sameFloat(dst[i], want) {
-					t.Fatalf("column %d of %d: %g, not %g", i, n, dst[i], want)
-				}
-			}
-			if !intact() {
-				t.Fatalf("written outside of %d", n)
-			}
-		}
-	})
-}
-
-func ints(rnd *rand.Rand, n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = rnd.Int31n(1<<22) - 1<<21
-	}
-	return s
-}
-
-func positive(rnd *rand.Rand, n int) []float32 {
-	s := make([]float32, n)
-	for i := range s {
-		s[i] = rnd.Float32()
-	}
-	return s
-}
-
 // BenchmarkNarrow: elements a second, in L2.
 func BenchmarkNarrow(b *testing.B) {
 	const n = 1 << 14

@@ -25,11 +25,6 @@ func bytes(c *Context) {
 	largest(c)
 	quantize(c)
 	quantizeSigned(c)
-	for _, bias := range []bool{false, true} {
-		for _, zeros := range []bool{false, true} {
-			dequantize(c, bias, zeros)
-		}
-	}
 }
 
 // extent writes the search for the least and greatest element.
@@ -117,53 +112,5 @@ func quantize(c *Context) {
 			c.VPACKSSDW(high, y.AsX(), x)
 			c.VPACKUSWB(x, x, x)
 			c.VMOVQ(x, l.at["dst"])
-		}, nil)
-}
-
-// dequantize writes the way back from sums of products, with or without a bias and
-// zero points of columns.
-func dequantize(c *Context, bias, zeros bool) {
-	name, params := "dequantize", "dst *float32, acc, sums *int32, scales "
-	arrays := map[string]int{"dst": 4, "acc": 4, "sums": 4, "scales": 4}
-	order := []string{"dst", "acc", "sums", "scales"}
-	doc := "float(acc - zero·sums"
-	if bias {
-		name, arrays["bias"], order, params = name+"Bias", 4, append(order, "bias"), params[:len(params)-1]+", bias "
-	}
-	params += "*float32, "
-	last := "n int, scale float32, zero int32"
-	if zeros {
-		name, arrays["zeros"], order, params = name+"Zeros", 4, append(order, "zeros"), params+"zeros *int32, "
-		doc, last = doc+" - row·zeros", last+", row int32"
-	}
-	doc += ")·(scale·scales)"
-	if bias {
-		doc += " + bias"
-	}
-	var scale, zero, row reg.VecVirtual
-	write(c, name+"AVX2", "func("+params+last+")",
-		name+"AVX2 is dst = "+doc+" for n elements, a multiple of eight; every step rounds.",
-		arrays, order,
-		func(l *loop) {
-			scale, zero = l.spread("scale"), l.spreadInt("zero")
-			if zeros {
-				row = l.spreadInt("row")
-			}
-		},
-		func(l *loop) {
-			y, t := l.load("acc"), c.YMM()
-			c.VPMULLD(l.at["sums"], zero, t)
-			c.VPSUBD(t, y, y)
-			if zeros {
-				c.VPMULLD(l.at["zeros"], row, t)
-				c.VPSUBD(t, y, y)
-			}
-			c.VCVTDQ2PS(y, y)
-			c.VMULPS(l.at["scales"], scale, t)
-			c.VMULPS(t, y, y)
-			if bias {
-				c.VADDPS(l.at["bias"], y, y)
-			}
-			c.VMOVUPS(y, l.at["dst"])
 		}, nil)
 }
