@@ -211,6 +211,22 @@ func TestProductRegions(t *testing.T) {
 	}
 }
 
+// TestProductOfHalf: a product's tail that reads a half of a split again is refused, in
+// words; it is the split's further result.
+func TestProductOfHalf(t *testing.T) {
+	_, b := written(t, `func @f(%x: f32[5,64], %w: f32[32,32]) -> (f32[5,32]) {
+  %0, %1 = split %x {parts=2, axis=-1} : f32[5,32], f32[5,32]
+  %2 = matmul %1, %w : f32[5,32]
+  %3 = add %1, %2 : f32[5,32]
+  return %3
+}`)
+	for _, o := range choices()[1:] {
+		if got, want := why(b, "product/f32", &o), "product/f32: a further result of split"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // product writes a region and runs it at all levels; it reports how often it was one
 // kernel.
 func (w *regionWriter) product(kind func(*regionWriter) []int) (taken int) {

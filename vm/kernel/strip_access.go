@@ -59,6 +59,9 @@ func (a *accesses) try() (*crossing, string) {
 			}
 			continue
 		}
+		if a.further(o) {
+			return nil, "a further result of " + o.Call.Op.Name
+		}
 		if len(a.need[o.First]) == 0 {
 			continue
 		}
@@ -82,6 +85,17 @@ func (a *accesses) try() (*crossing, string) {
 		}
 	}
 	return nil, ""
+}
+
+// further reports whether a result of an operator that is not its first is read. What has
+// several results is not element-wise, whichever of them is asked for.
+func (a *accesses) further(o *Op) bool {
+	for _, need := range a.need[o.First+1 : o.First+o.Results()] {
+		if len(need) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // atHeart splits axes of the sheet that cross those of the heart's result.
