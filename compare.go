@@ -2,6 +2,7 @@ package npu
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/npulang/npu/ir"
@@ -21,10 +22,11 @@ type Comparison struct {
 	// Differs is the first value, in the order of the first program, that differs;
 	// else the first result. Nil: all agree.
 	Differs *ValueDifference
-	// Errors, of programs at different precisions, tell of each result how far it is
-	// off; Differs is the first that is further off than the tolerance, where one is
-	// given.
-	Errors []ResultError
+	// Errors, of programs at different precisions or with different kernels, tell of
+	// each result how far it is off; Differs is the first that is further off than the
+	// tolerance, where one is given.
+	Errors   []ResultError
+	Warnings Diagnostics // of both programs: of banks that are not used, too
 }
 
 // A ValueDifference is a value that is not the same in two programs.
@@ -42,45 +44,72 @@ type ValueDifference struct {
 // Values are the same if they have one name, which the compiler keeps through
 // all passes. Parameters and inputs of one name have the same values.
 //
-// Programs at different precisions run on the machine alone, and their results are
-// measured: see Comparison.Errors.
+// Programs at different precisions, or with different kernels, run on the machine alone,
+// and their results are measured: see Comparison.Errors. Kernels of a side are those of
+// the reference, unless its options name a kind, an instruction set or a bank. Two banks
+// choose among kernels of the same bits, so that they are no difference of kernels: that
+// the results are equal is what is held.
 func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
 	run := runSide
 	measured := precisionsDiffer(&a.Options, &b.Options)
-	if measured {
+	if measured || kernelsDiffer(&a.Options, &b.Options) {
 		run = runMachine
 	}
 	var sides [2]*compared
 	for i, s := range []Side{a, b} {
 		o := opts
 		o.Options = s.Options
+		o.Kernels = o.sideKernels(measured)
 		side, err := run(s.Source, o)
 		if err != nil {
 			return nil, err
 		}
 		sides[i] = side
 	}
+	out, err := compareSides(sides, measured, &opts)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = bothWarnings(sides)
+	return out, nil
+}
+
+// compareSides compares what two sides have computed; measured: for their precisions.
+func compareSides(sides [2]*compared, measured bool, opts *TrialOptions) (*Comparison, error) {
 	if err := sides[0].sameInputs(sides[1]); err != nil {
 		return nil, err
 	}
 	switch differ := precisionsDiffer(&sides[0].opts, &sides[1].opts); {
 	case differ: // compiled files have precisions of their own
-		return comparePrecisions(sides, &opts)
+		return comparePrecisions(sides, opts)
 	case measured:
 		return nil, Diagnostics{{Code: "wrong-arguments", Message: "both programs have their products at precision " + string(sides[0].opts.Precision) + ", since a compiled file keeps its own",
 			Helps: []string{"compare it with its source, or with a file that was built without precision"}}}
+	case kernelsDiffer(&sides[0].opts, &sides[1].opts):
+		return compareKernels(sides, opts)
 	}
 	return sides[0].against(sides[1], opts.within(sides[0].within, sides[1].within))
 }
 
+// bothWarnings are those of two sides, once each.
+func bothWarnings(sides [2]*compared) (all Diagnostics) {
+	for _, d := range slices.Concat(sides[0].warnings, sides[1].warnings) {
+		if !slices.ContainsFunc(all, func(w *Diagnostic) bool { return w.Message == d.Message && w.Subject == d.Subject && w.Loc == d.Loc }) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 // A compared is what one side computed.
 type compared struct {
-	opts    Options // with the precision of a compiled file
-	fn      *ir.Func
-	within  float64
-	order   []*seen            // values with a name
-	byName  map[string][]*seen // of order
-	results []*Tensor          // of the machine
+	opts     Options // with the precision of a compiled file
+	fn       *ir.Func
+	within   float64
+	order    []*seen            // values with a name
+	byName   map[string][]*seen // of order
+	results  []*Tensor          // of the machine
+	warnings Diagnostics
 }
 
 // A seen is a value with what it was.
@@ -101,7 +130,7 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compared{opts: t.c.opts, fn: o.fn, within: o.within, byName: map[string][]*seen{}}
+	c := t.compared(o)
 	if c.results, err = t.run(o); err != nil {
 		return nil, excerpt(t.base.script, err)
 	}
@@ -112,6 +141,11 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 		return nil, asDiagnostics(runError(err))
 	}
 	return c, nil
+}
+
+// compared begins one side.
+func (t *trial) compared(o *optimised) *compared {
+	return &compared{opts: t.c.opts, fn: o.fn, within: o.within, byName: map[string][]*seen{}, warnings: slices.Concat(t.c.warnings, t.base.warnings)}
 }
 
 // see keeps a value that has a name; weights are the same on both sides.

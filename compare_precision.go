@@ -1,7 +1,6 @@
 package npu
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 )
@@ -34,10 +33,8 @@ func comparePrecisions(sides [2]*compared, opts *TrialOptions) (*Comparison, err
 	return sides[0].errorsOf(sides[1], opts)
 }
 
-// runMachine runs one side on the machine alone, with fast kernels where the options
-// name none.
+// runMachine runs one side on the machine alone.
 func runMachine(src Source, opts TrialOptions) (*compared, error) {
-	opts.Kernels = cmp.Or(opts.Kernels, KernelsFast)
 	t, err := newTrial(src, opts)
 	if err != nil {
 		return nil, err
@@ -47,7 +44,7 @@ func runMachine(src Source, opts TrialOptions) (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compared{opts: t.c.opts, fn: o.fn}
+	c := t.compared(o)
 	if c.results, err = t.run(o); err != nil {
 		return nil, excerpt(t.base.script, err)
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -116,56 +118,77 @@ func (r *reduceCmd) Run(ctx context.Context, std streams) error {
 // compareCmd is npu compare.
 type compareCmd struct {
 	A    string `arg:"" name:"A" help:"Program."`
-	B    string `arg:"" name:"B" optional:"" help:"Program to compare it with; default: A without optimisation, or as --b says; with --precision A with its products as they are written."`
+	B    string `arg:"" name:"B" optional:"" help:"Program to compare it with; default: A without optimisation, or as --b says. With --precision A with its products as they are written, else with --kernels or --isa A by the reference, with --bank A without a bank."`
 	Root string `help:"Folder that imports may not leave; default: the folder of each program." placeholder:"DIR"`
-	AOpt string `name:"a" help:"Flags of the optimiser and its passes for A alone, in one word: --a=\"-O2 --fusion all\"." placeholder:"FLAGS"`
+	AOpt string `name:"a" help:"Flags of optimiser, plan, passes and kernels for A alone, in one word: --a=\"-O2 --fusion all\"." placeholder:"FLAGS"`
 	BOpt string `name:"b" help:"The same for B; default, if B is left out: -O0." placeholder:"FLAGS"`
 	trialFlags
+	kernelFlags `group:"Kernels:"`
 }
 
 // Run compares two programs, or two pipelines, and fails if they differ.
-func (k *compareCmd) Run(std streams) error {
+func (k *compareCmd) Run(std streams, c *cli) error {
 	opts, err := k.options(k.A, k.Root, std)
+	if err == nil {
+		err = k.kernelFlags.add(&opts.Options)
+	}
 	if err != nil {
 		return err
-	}
-	if k.B == "" {
-		k.B = k.A
-		if k.BOpt == "" && opts.Precision == "" {
-			k.BOpt = "-O0"
-		}
 	}
 	if k.A == "-" {
 		return usage("the program is read twice: it cannot come from standard input")
 	}
-	a, err := side(k.A, opts.Options, k.AOpt, std)
+	plain := k.B == "" && k.BOpt == ""
+	k.B = cmp.Or(k.B, k.A)
+	a, err := k.side(k.A, opts.Options, k.AOpt, std)
 	if err != nil {
 		return err
 	}
-	if k.A == k.B && k.AOpt == "" && k.BOpt == "" {
-		opts.Precision, opts.Scales = "", nil // of the same program as it is written
-	}
-	b, err := side(k.B, opts.Options, k.BOpt, std)
+	b, err := k.side(k.B, opts.Options, k.BOpt, std)
 	if err != nil {
 		return err
+	}
+	if plain {
+		b.Options = plainOf(b.Options)
 	}
 	std.progress.start("comparing " + k.A)
-	c, err := npu.Compare(a, b, opts)
+	found, err := npu.Compare(a, b, opts)
 	if err != nil {
 		return err
 	}
-	std.progress.stop()
-	return tellComparison(std.out, c, k.A, k.B)
+	c.show(found.Warnings, std)
+	return tellComparison(std.out, found, k.A, k.B)
 }
 
-// side is a program with the common options and flags of its own.
-func side(file string, opts npu.Options, flags string, std streams) (npu.Side, error) {
-	var own struct {
-		graphFlags
-		optimiserFlags
-		planFlags
-		pipelineFlags
+// plainOf is what a program is compared with where nothing else is named: what differs
+// is the first of these that the flags ask for, else all that the optimiser does.
+func plainOf(opts npu.Options) npu.Options {
+	switch {
+	case opts.Precision != "" || opts.Scales != nil:
+		opts.Precision, opts.Scales = "", nil
+	case opts.Kernels != "" || opts.ISA != "":
+		opts.Kernels, opts.ISA, opts.Bank = npu.KernelsReference, "", ""
+	case opts.Bank != "":
+		opts.Bank = npu.BankOff
+	default:
+		opts.Level, opts.Rules, opts.FastMath = npu.O0, nil, false
+		opts.Passes, opts.After, opts.Fuel = nil, "", 0
 	}
+	return opts
+}
+
+// sideFlags are what may be said of one side alone.
+type sideFlags struct {
+	graphFlags
+	optimiserFlags
+	planFlags
+	pipelineFlags
+	kernelFlags
+}
+
+// side is a program with flags of its own, and the common ones where it has none.
+func (k *compareCmd) side(file string, opts npu.Options, flags string, std streams) (npu.Side, error) {
+	var own sideFlags
 	parser, err := kong.New(&own, kong.Name("npu compare"), kong.NoDefaultHelp())
 	if err != nil {
 		panic(err)
@@ -175,11 +198,25 @@ func side(file string, opts npu.Options, flags string, std streams) (npu.Side, e
 		return npu.Side{}, usage("%q: %v", flags, err)
 	}
 	if len(words) > 0 {
-		if err := set(&opts, own.graphFlags.add, own.optimiserFlags.add, own.planFlags.add, own.pipelineFlags.add); err != nil {
+		inherit(reflect.ValueOf(&own).Elem(), reflect.ValueOf(&sideFlags{k.graphFlags, k.optimiserFlags, k.planFlags, k.pipelineFlags, k.kernelFlags}).Elem())
+		opts.Fusion, opts.Switches, opts.Rules = "", nil, nil // they are read again
+		if err := set(&opts, own.graphFlags.add, own.optimiserFlags.add, own.planFlags.add, own.pipelineFlags.add, own.kernelFlags.add); err != nil {
 			return npu.Side{}, err
 		}
 	}
 	return npu.Side{Source: sourceOf(file, std), Options: opts}, nil
+}
+
+// inherit gives the flags that are not set in own the values of common.
+func inherit(own, common reflect.Value) {
+	for i := range own.NumField() {
+		switch f := own.Field(i); {
+		case f.Kind() == reflect.Struct:
+			inherit(f, common.Field(i))
+		case f.IsZero():
+			f.Set(common.Field(i))
+		}
+	}
 }
 
 func tellComparison(w io.Writer, c *npu.Comparison, a, b string) error {
@@ -207,7 +244,7 @@ func tellComparison(w io.Writer, c *npu.Comparison, a, b string) error {
 	return errFailed
 }
 
-// tellErrors prints how far results are off at another precision.
+// tellErrors prints how far results are off at another precision, or by other kernels.
 func tellErrors(w io.Writer, c *npu.Comparison) error {
 	if _, err := io.WriteString(w, c.ErrorTable()); err != nil || c.Differs == nil {
 		return err
@@ -239,7 +276,7 @@ Example:
 func (*compareCmd) Help() string {
 	return `Runs two programs on the same inputs and weights, and prints the first value that differs: values of one name are compared, then the results. Exit code 1 when one differs.
 
-At different precisions the results of both are measured: the largest and the mean error, the largest by the largest element, and 1 less the cosine. Exit code 1 when --tolerance is given, and the largest by the largest element is above it.
+At different precisions, or with different kinds of kernels or instruction sets, the results of both are measured: the largest and the mean error, the largest by the largest element, and 1 less the cosine. Exit code 1 when --tolerance is given, and the largest by the largest element is above it. Kernels are those of the reference unless a flag names others.
 
 Examples:
 
@@ -247,5 +284,8 @@ Examples:
     npu compare net.npu --a="--fast-math" --b="-O2" --tolerance 1e-6
     npu compare net.npu rewritten.npu
     npu compare net.npu --precision int8 --input x=x.npy --tolerance 0.05
-    npu compare net.npu --a=--precision=bf16 --b=--precision=int8`
+    npu compare net.npu --a=--precision=bf16 --b=--precision=int8
+    npu compare net.npu --kernels fast --tolerance 1e-5
+    npu compare net.npu --kernels fast --a=--isa=portable --b=--isa=auto
+    npu compare net.npu --a=--bank=morning.bank --b=--bank=evening.bank`
 }
