@@ -1,8 +1,6 @@
 package npu
 
 import (
-	"slices"
-
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/tensor"
@@ -167,7 +165,7 @@ func (g *Graph) Scope(prefix string, body func()) {
 // for quantised ones. It is the script's @precision(dtype), goes before
 // Options.Precision, and one inside body before one outside.
 func (g *Graph) Precision(d DType, body func()) {
-	if !slices.Contains(ir.Precisions, d) {
+	if _, ok := ir.PrecisionOf(d); !ok {
 		g.failf("wrong-arguments", "precision", "%s is no precision; these are f32, bf16, f16 and i8", d)
 		return
 	}

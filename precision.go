@@ -30,22 +30,28 @@ const (
 )
 
 // PrecisionsAll lists them.
-var PrecisionsAll = precisionsOf(ir.Precisions)
+var PrecisionsAll = precisionNames(ir.Precisions)
 
-// precisionDTypes are the dtypes of operands.
-var precisionDTypes = map[Precision]DType{}
-
-// precisionsOf are the names of dtypes of operands: their own, but for bytes.
-func precisionsOf(list []DType) (all []Precision) {
-	for _, d := range list {
-		p := Precision(d.String())
-		if d == I8 {
-			p = PrecisionInt8
-		}
-		precisionDTypes[p] = d
-		all = append(all, p)
+func precisionNames(list []ir.NamedPrecision) (all []Precision) {
+	for _, p := range list {
+		all = append(all, Precision(p.Name))
 	}
 	return all
+}
+
+// ParsePrecision finds a precision by its name, or by that of the operands' dtype: i8
+// is int8. Nothing is the empty one.
+func ParsePrecision(name string) (Precision, error) {
+	if p, ok := ir.PrecisionNamed(name); ok {
+		return Precision(p.Name), nil
+	}
+	return "", checkName("precision", Precision(name), PrecisionsAll)
+}
+
+// dtype is that of operands; 0: nothing is asked for.
+func (p Precision) dtype() DType {
+	named, _ := ir.PrecisionNamed(string(p))
+	return named.DType
 }
 
 // A ProductStatus tells in which dtype one product is computed, and why.
@@ -71,7 +77,7 @@ func (c *compilation) precision() passes.Precision {
 	if c.text != nil && c.text.file != nil {
 		return passes.Precision{}
 	}
-	p := passes.Precision{To: precisionDTypes[c.opts.Precision], Measure: c.opts.measure}
+	p := passes.Precision{To: c.opts.Precision.dtype(), Measure: c.opts.measure}
 	if c.opts.Scales != nil {
 		p.Scales = map[string]float64{}
 	}
@@ -92,7 +98,7 @@ func (c *compilation) checkProducts(products []ProductStatus) error {
 			continue
 		}
 		d := &Diagnostic{Code: "not-followed", Severity: diag.Warning, Loc: p.Pos,
-			Message: fmt.Sprintf("@precision(%s) is not followed for %s: %s", p.Asked, p.Op, p.Why)}
+			Message: fmt.Sprintf("@precision(%s) is not followed for %s: %s", nameOf(p.Asked), p.Op, p.Why)}
 		if src := c.script(); src != nil && src.Name == p.Pos.File {
 			d.Span = src.Word(p.Pos.Line, p.Pos.Col)
 		}
@@ -101,6 +107,12 @@ func (c *compilation) checkProducts(products []ProductStatus) error {
 		}
 	}
 	return nil
+}
+
+// nameOf is what a precision of these operands is called.
+func nameOf(d DType) string {
+	p, _ := ir.PrecisionOf(d)
+	return p.Name
 }
 
 // checkScales refuses scales of products that there are not.
@@ -129,7 +141,7 @@ func (c *compilation) checkScales(products []ProductStatus) error {
 	}
 	if len(ds) == 0 && !used && len(c.opts.Scales) > 0 {
 		ds = Diagnostics{{Code: "wrong-arguments", Message: "scales are given, but no product is computed in bytes",
-			Helps: []string{"ask for it with --precision int8 (Options.Precision) or @precision(i8)"}}}
+			Helps: []string{"ask for it with --precision int8 (Options.Precision) or @precision(int8)"}}}
 	}
 	return ds.Sort().Err()
 }

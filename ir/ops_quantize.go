@@ -29,9 +29,33 @@ var (
 	})
 )
 
-// Precisions are the dtypes that products can be asked to be computed in: those of
-// @precision and --precision, and of what the compiler makes of them.
-var Precisions = []tensor.DType{tensor.F32, tensor.BF16, tensor.F16, tensor.I8}
+// A NamedPrecision is a dtype that products can be asked to be computed in, by the name
+// that @precision, --precision and all listings have for it.
+type NamedPrecision struct {
+	Name  string
+	DType tensor.DType // of the operands
+}
+
+// Precisions are all that there are.
+var Precisions = []NamedPrecision{{"f32", tensor.F32}, {"bf16", tensor.BF16}, {"f16", tensor.F16}, {"int8", tensor.I8}}
+
+// PrecisionNamed finds a precision by its name, or by that of its dtype.
+func PrecisionNamed(name string) (NamedPrecision, bool) {
+	return findPrecision(func(p NamedPrecision) bool { return name == p.Name || name == p.DType.String() })
+}
+
+// PrecisionOf finds the precision of a dtype.
+func PrecisionOf(d tensor.DType) (NamedPrecision, bool) {
+	return findPrecision(func(p NamedPrecision) bool { return d == p.DType })
+}
+
+func findPrecision(is func(NamedPrecision) bool) (NamedPrecision, bool) {
+	i := slices.IndexFunc(Precisions, is)
+	if i < 0 {
+		return NamedPrecision{}, false
+	}
+	return Precisions[i], true
+}
 
 // quantized reports whether numbers of a dtype may stand for floats.
 func quantized(d tensor.DType) bool { return slices.Contains(quantizedDTypes, d) }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/diag"
-	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/lang/syntax"
 )
 
@@ -25,21 +24,29 @@ var annotRows = map[string]annotRow{
 	"device":    {usage: `@device(1)`},
 	"stage":     {usage: `@stage(2)`},
 	"fuse":      {usage: `@fuse(off) or @fuse("name")`, arg: annotFuse, followed: true},
-	"precision": {usage: precisionUsage, arg: annotWord(precisionWords...), followed: true},
+	"precision": {usage: precisionUsage, arg: annotPrecision, followed: true},
 }
 
-// precisionWords are the dtypes that products can be asked to be computed in, and
-// precisionUsage the annotations that ask for them.
-var precisionWords, precisionUsage = precisionTexts(ir.Precisions)
+// precisionUsage are the annotations that ask for each precision.
+var precisionUsage = precisionForms(ir.Precisions)
 
-func precisionTexts(list []tensor.DType) (words []string, usage string) {
+func precisionForms(list []ir.NamedPrecision) string {
 	forms := make([]string, len(list))
-	for i, d := range list {
-		words = append(words, d.String())
-		forms[i] = "@precision(" + words[i] + ")"
+	for i, p := range list {
+		forms[i] = "@precision(" + p.Name + ")"
 	}
 	last := len(forms) - 1
-	return words, strings.Join(forms[:last], ", ") + " or " + forms[last]
+	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+}
+
+// annotPrecision reads a precision, by its own name or that of its dtype.
+func annotPrecision(x syntax.Expr) (string, bool) {
+	n, ok := x.(*syntax.NameExpr)
+	if !ok {
+		return "", false
+	}
+	p, ok := ir.PrecisionNamed(n.Name)
+	return p.Name, ok
 }
 
 // annotString reads a quoted name; streams and fusions have no empty one.

@@ -101,7 +101,8 @@ const precisionAnnot = "precision"
 
 // PrecisionAnnot asks that a product be computed in a dtype, one of ir.Precisions.
 func PrecisionAnnot(d tensor.DType) ir.Annot {
-	return ir.Annot{Name: precisionAnnot, Arg: d.String()}
+	p, _ := ir.PrecisionOf(d)
+	return ir.Annot{Name: precisionAnnot, Arg: p.Name}
 }
 
 func replaceArgs(args []*ir.Value, with map[*ir.Value]*ir.Value) {
@@ -165,18 +166,12 @@ func (l *lowering) product(v *ir.Value) *Product {
 		p.Key = l.ownKey(v)
 	}
 	for _, a := range v.Annots {
-		if d, ok := precisionOf(a.Arg); ok && a.Name == precisionAnnot {
-			p.Asked, p.Annot = d, true
+		if asked, ok := ir.PrecisionNamed(a.Arg); ok && a.Name == precisionAnnot {
+			p.Asked, p.Annot = asked.DType, true
 		}
 	}
 	p.To, p.Inner = p.From, l.around != nil
 	return p
-}
-
-// precisionOf finds a precision by the name of its dtype.
-func precisionOf(name string) (tensor.DType, bool) {
-	i := slices.IndexFunc(ir.Precisions, func(d tensor.DType) bool { return d.String() == name })
-	return ir.Precisions[max(i, 0)], i >= 0
 }
 
 // lower makes what stands for a product; nil: it stays, and p says why.

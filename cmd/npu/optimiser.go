@@ -28,8 +28,7 @@ func (f *optimiserFlags) add(opts *npu.Options) error {
 }
 
 func (f *optimiserFlags) addPrecision(opts *npu.Options) (err error) {
-	opts.Precision = npu.Precision(f.Precision)
-	if err := opts.CheckPrecision(); err != nil {
+	if opts.Precision, err = npu.ParsePrecision(f.Precision); err != nil {
 		return flagError("--precision "+f.Precision, err)
 	}
 	if f.Scales != "" {
