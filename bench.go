@@ -457,7 +457,7 @@ func (r *BenchReport) Text() string {
 		}
 		row("time", fmt.Sprintf("%.4f ms median, %.4f ms p90, %.4f ms p99, %.4f ms least of %s, %s", r.MedianMs, r.P90Ms, r.P99Ms, r.MinMs, counted(r.Runs, "run"), how))
 		row("work", fmt.Sprintf("%.4g MFLOP a run, %.4g GFLOP/s, %s of %.4g GFLOP/s (%s)", float64(r.Flops)/1e6, r.GFlops, shareText(r.OwnPeakShare), r.OwnPeakGFlops, r.peakWords()))
-		row("memory", fmt.Sprintf("arena %s, at most %s in runs, weights %s, resident %s, at most %s", mebibytes(r.ArenaBytes), mebibytes(r.PeakBytes), mebibytes(r.WeightBytes), mebibytes(r.RSSBytes), mebibytes(r.PeakRSSBytes)))
+		row("memory", fmt.Sprintf("arena %s, at most %s in runs, weights %s, resident %s, at most %s", sizeText(r.ArenaBytes), sizeText(r.PeakBytes), sizeText(r.WeightBytes), sizeText(r.RSSBytes), sizeText(r.PeakRSSBytes)))
 		row("allocations", fmt.Sprintf("%d a run, %d bytes", r.AllocsPerRun, r.AllocBytes))
 		row("before", fmt.Sprintf("%.1f ms compiling, %.1f ms planning and packing, %.4f ms the first run", r.CompileMs, r.PlanMs, r.FirstMs))
 		row("kernels", fmt.Sprintf("%s, %s", r.Kernels, r.Precision))
@@ -468,4 +468,18 @@ func (r *BenchReport) Text() string {
 	return text
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20)) }
+// sizeUnits are what amounts of memory are counted in, from the first that fits.
+var sizeUnits = []struct {
+	name string
+	size float64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
+
+// sizeText is an amount of memory in three digits or more.
+func sizeText(n int64) string {
+	for _, u := range sizeUnits {
+		if float64(n) >= u.size {
+			return fmt.Sprintf("%.2f %s", float64(n)/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%d B", n)
+}

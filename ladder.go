@@ -15,6 +15,8 @@ type LadderStep struct {
 	Step string `json:"step"` // its name
 	What string `json:"what"` // what it adds
 
+	Dims map[string]int64 `json:"dims"` // the sizes of symbolic dimensions
+
 	MedianMs float64 `json:"median_ms"`
 	MinMs    float64 `json:"min_ms"`
 	Runs     int     `json:"runs"` // that were measured
@@ -249,7 +251,7 @@ func (l *climb) summary() ([]LadderStep, error) {
 		ratio, low, high := l.ratio(i)
 		slices.Sort(b.samples)
 		s := LadderStep{
-			Step: ladder[i].name, What: ladder[i].what, MedianMs: 1e3 * quantile(b.samples, 0.5), MinMs: 1e3 * b.samples[0], Runs: len(b.samples),
+			Step: ladder[i].name, What: ladder[i].what, Dims: b.r.Dims, MedianMs: 1e3 * quantile(b.samples, 0.5), MinMs: 1e3 * b.samples[0], Runs: len(b.samples),
 			ArenaBytes: b.machine.Arena(), PeakBytes: b.p.MemoryInfo().Peak,
 			Threads: threadsOf(b.p.opts.Threads), Streams: b.machine.Streams(), Tasks: len(b.machine.Tasks()), Kernels: b.p.kernels().Kind.String(),
 		}
@@ -268,15 +270,19 @@ func (l *climb) summary() ([]LadderStep, error) {
 
 // LadderText prints a ladder as a table.
 func LadderText(steps []LadderStep) string {
+	head := ""
+	if len(steps) > 0 && len(steps[0].Dims) > 0 {
+		head = "sizes  " + strings.TrimSpace(envKey(steps[0].Dims)) + "\n\n"
+	}
 	table := align("lrrrrrrrrrr", func(row func(...string)) {
-		row("step", "median ms", "faster", "of last", "peak bytes", "of first", "GFLOP/s", "of peak", "threads", "streams", "tasks")
+		row("step", "median ms", "faster", "of last", "peak memory", "of first", "GFLOP/s", "of peak", "threads", "streams", "tasks")
 		for _, s := range steps {
-			row("+ "+s.Step, fmt.Sprintf("%.4f", s.MedianMs), fmt.Sprintf("%.2f", s.Faster), ratioText(&s), fmt.Sprint(s.PeakBytes), shareText(s.Less),
+			row("+ "+s.Step, fmt.Sprintf("%.4f", s.MedianMs), fmt.Sprintf("%.2f", s.Faster), ratioText(&s), sizeText(s.PeakBytes), shareText(s.Less),
 				fmt.Sprintf("%.2f", s.GFlops), shareText(s.Utilisation), fmt.Sprint(s.Threads), fmt.Sprint(s.Streams), fmt.Sprint(s.Tasks))
 		}
 	})
 	table = strings.Replace(table, "+ none", "none  ", 1)
-	return table + "\n" + align("ll", func(row func(...string)) {
+	return head + table + "\n" + align("ll", func(row func(...string)) {
 		for _, s := range steps {
 			row(s.Step, s.What)
 		}

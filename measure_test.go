@@ -118,7 +118,7 @@ func TestBenchLadder(t *testing.T) {
 	if first, last := steps[0], steps[4]; first.Threads != 1 || first.Streams != 1 || first.Kernels != "generic" || first.Faster != 1 || last.Kernels != "fast" || steps[2].ArenaBytes >= steps[1].ArenaBytes {
 		t.Errorf("%+v\n%+v", first, last)
 	}
-	if text := npu.LadderText(steps); strings.Count(text, "\n") != 12 {
+	if text := npu.LadderText(steps); strings.Count(text, "\n") != 14 || !strings.HasPrefix(text, "sizes  B=8\n\nstep ") {
 		t.Error(text)
 	}
 }
