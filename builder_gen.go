@@ -918,7 +918,7 @@ func (g *Graph) BatchNorm(x Operand, weight Operand, bias Operand, mean Operand,
 
 // GroupNorm is the operator groupnorm: (x - mean) / sqrt(variance + eps) over the channels of each group and the spatial axes, times each channel's weight, plus its bias.
 //
-//	groupnorm(x, weight=None, bias=None, groups, eps=1e-05)
+//	groupnorm(x, groups, weight=None, bias=None, eps=1e-05)
 func (g *Graph) GroupNorm(x Operand, weight Operand, bias Operand, groups int, attrs ...Attr) *Value {
 	r := g.add(ir.Lookup("groupnorm"), []Operand{x, weight, bias}, append([]Attr{{"groups", ir.IntLit(int64(groups))}}, attrs...))
 	return first(r)

@@ -9,7 +9,8 @@ import (
 )
 
 // Signature prints how the language calls op: softmax(x, axis=-1). A name after
-// dots stands for any number of values; what is None may be left out.
+// dots stands for any number of values; what is None may be left out, and stands
+// behind an attribute that may not: groupnorm(x, groups, weight=None, ...).
 func (op *Op) Signature() string {
 	var args, attrs []string
 	for _, arg := range op.Args {
@@ -29,6 +30,8 @@ func (op *Op) Signature() string {
 			args = slices.Insert(args, len(args)-1, a.Name)
 		case a.Variadic && a.Required:
 			attrs = append(attrs, "..."+a.Name)
+		case a.Required && slices.ContainsFunc(args, mayBeNone):
+			args = slices.Insert(args, slices.IndexFunc(args, mayBeNone), a.Name)
 		case a.Required:
 			attrs = append(attrs, a.Name)
 		default:
@@ -37,6 +40,9 @@ func (op *Op) Signature() string {
 	}
 	return op.Name + "(" + strings.Join(append(args, attrs...), ", ") + ")"
 }
+
+// mayBeNone reports whether an argument of a signature may be left out.
+func mayBeNone(arg string) bool { return strings.HasSuffix(arg, "=None") }
 
 // Variadic reports whether op takes any number of arguments.
 func (op *Op) Variadic() bool {

@@ -10,12 +10,13 @@ import (
 
 func TestSignature(t *testing.T) {
 	for name, want := range map[string]string{
-		"softmax": "softmax(x, axis=-1)",
-		"clip":    "clip(x, lo=None, hi=None)",
-		"concat":  "concat(...xs, axis=0)",
-		"einsum":  "einsum(spec, ...xs)",
-		"conv":    `conv(x, w, b=None, stride=1, pad=0, dilation=1, groups=1, auto_pad="")`,
-		"loop":    "loop(...args, from=0, to=None, carry=0, collect=0)",
+		"softmax":   "softmax(x, axis=-1)",
+		"clip":      "clip(x, lo=None, hi=None)",
+		"concat":    "concat(...xs, axis=0)",
+		"einsum":    "einsum(spec, ...xs)",
+		"groupnorm": "groupnorm(x, groups, weight=None, bias=None, eps=1e-05)",
+		"conv":      `conv(x, w, b=None, stride=1, pad=0, dilation=1, groups=1, auto_pad="")`,
+		"loop":      "loop(...args, from=0, to=None, carry=0, collect=0)",
 	} {
 		if got := ir.Lookup(name).Signature(); got != want {
 			t.Errorf("%s, want %s", got, want)
