@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/lang/weights"
 )
 
@@ -109,8 +110,7 @@ func Calibrate(ctx context.Context, src Source, opts Options, samples []Sample) 
 		}
 	}
 	if len(keys) == 0 {
-		return nil, Diagnostics{{Code: "wrong-arguments", Subject: p.fn.Name, Message: "no product of the graph can be computed in bytes",
-			Helps: []string{"npu emit precision --precision int8 says why; a compiled file is not measured, but its source is"}}}
+		return nil, p.unmeasured()
 	}
 	scales := Scales{}
 	for _, s := range samples {
@@ -185,4 +185,15 @@ func (s Sample) text() string {
 		parts = append(parts, name+"="+s[name])
 	}
 	return strings.Join(parts, " ")
+}
+
+// unmeasured says why a graph has no product with a range.
+func (p *Program) unmeasured() Diagnostics {
+	inner := func(s ProductStatus) bool { return s.Inner && (s.Op == ir.MatMul.Name || s.Op == ir.Linear.Name) }
+	if slices.ContainsFunc(p.products(), inner) {
+		return Diagnostics{{Code: "wrong-arguments", Subject: p.fn.Name, Message: "the products of the graph stand in loops or branches, which take no ranges",
+			Helps: []string{"run it with int8 and without scales: each row of their left operands is measured in each run"}}}
+	}
+	return Diagnostics{{Code: "wrong-arguments", Subject: p.fn.Name, Message: "no product of the graph can be computed in bytes",
+		Helps: []string{"npu emit precision --precision int8 says why; a compiled file is not measured, but its source is"}}}
 }
