@@ -71,7 +71,7 @@ func (n *network) checkModel(t *testing.T, quantized bool) {
 	}
 	for _, node := range fieldsOf(t, graphs[0], 1) {
 		for _, in := range fieldsOf(t, node, 1) {
-			if !known[string(in)] {
+			if !known[string(in)] && len(in) > 0 { // an input may be absent
 				t.Errorf("%s: %s has no maker", n.name, in)
 			}
 		}

@@ -26,11 +26,15 @@ var networks = []func() *network{
 	func() *network { return encoder("bert-large-1", 1, 1024, 16, 4096, 512) },
 	func() *network { return encoder("bert-large", 24, 1024, 16, 4096, 512) },
 	resnet18,
+	resnet50,
+	mobilenet,
+	efficientnet,
+	unet,
 }
 
 // usual are the networks that are measured when none are named: all but the
 // largest.
-const usual = "matmul,gemv,mlp,mlp1,chain101,minilm,minilm-12,bert-large-1,resnet18"
+const usual = "matmul,gemv,mlp,mlp1,chain101,minilm,minilm-12,bert-large-1,resnet18,mobilenet"
 
 // choose finds networks by their names.
 func choose(list string) ([]*network, error) {

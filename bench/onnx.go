@@ -60,6 +60,10 @@ func intsAttr(name string, values ...int64) attribute {
 	})
 }
 
+func textAttr(name, value string) attribute {
+	return attributeOf(name, 3, func(b []byte) []byte { return text(b, 4, value) })
+}
+
 // attributeOf is an AttributeProto of a type, whose value a function appends.
 func attributeOf(name string, kind uint64, value func([]byte) []byte) attribute {
 	b := value(text(nil, 1, name))

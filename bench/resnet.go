@@ -82,6 +82,7 @@ func resnet18() *network {
 	return n
 }
 
+// conv adds the filters of a convolution, whose inputs are those of a group.
 func (n *network) conv(path string, inputs, outputs, kernel int) {
 	n.weights = append(n.weights, weight{
 		name: path + ".weight", shape: []int{outputs, inputs, kernel, kernel},
@@ -112,7 +113,21 @@ func resnetOnnx(g *graph) string {
 
 // convNorm is a convolution and its batch norm.
 func (g *graph) convNorm(x, conv, norm string, kernel, stride int64) string {
-	pad := kernel / 2
-	y := g.op("Conv", x, g.weight(conv+".weight"), intsAttr("kernel_shape", kernel, kernel), intsAttr("strides", stride, stride), intsAttr("pads", pad, pad, pad, pad))
+	return g.groupedConvNorm(x, conv, norm, kernel, stride, 1)
+}
+
+// groupedConvNorm is one by groups of channels, of which depthwise convolutions have as
+// many as channels.
+func (g *graph) groupedConvNorm(x, conv, norm string, kernel, stride, groups int64) string {
+	y := g.op("Conv", append([]any{x, g.weight(conv + ".weight")}, windowAttrs(kernel, stride, groups)...)...)
 	return g.op("BatchNormalization", y, g.weight(norm+".weight"), g.weight(norm+".bias"), g.weight(norm+".running_mean"), g.weight(norm+".running_var"), floatAttr("epsilon", 1e-5))
+}
+
+// windowAttrs are those of a Conv that pads as much as half a window.
+func windowAttrs(kernel, stride, groups int64) []any {
+	pad := kernel / 2
+	return []any{
+		intsAttr("kernel_shape", kernel, kernel), intsAttr("strides", stride, stride),
+		intsAttr("pads", pad, pad, pad, pad), intAttr("group", groups),
+	}
 }
