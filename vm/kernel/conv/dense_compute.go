@@ -20,6 +20,7 @@ type Work struct {
 	ender    ender
 	spreader spreader
 	joiner   joiner
+	windows  windows
 	direct   *Work // of what Winograd leaves to a direct convolution
 }
 

@@ -39,4 +39,18 @@ func TestFields(t *testing.T) {
 	if want := []uintptr{0, 8, 16, 24, 32, 40}; unsafe.Sizeof(j.ld) == 8 && !slices.Equal(places, want) {
 		t.Errorf("joiner has its fields at %v, not %v", places, want)
 	}
+	var w windows
+	places = []uintptr{
+		unsafe.Offsetof(w.x), unsafe.Offsetof(w.zeros), unsafe.Offsetof(w.w), unsafe.Offsetof(w.y), unsafe.Offsetof(w.xNext), unsafe.Offsetof(w.yNext),
+		unsafe.Offsetof(w.line), unsafe.Offsetof(w.pitch), unsafe.Offsetof(w.first), unsafe.Offsetof(w.rows), unsafe.Offsetof(w.groups),
+		unsafe.Offsetof(w.blocks), unsafe.Offsetof(w.wide), unsafe.Offsetof(w.planes), unsafe.Offsetof(w.seen),
+	}
+	if want := []uintptr{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112}; unsafe.Sizeof(w.line) == 8 && !slices.Equal(places, want) {
+		t.Errorf("windows has its fields at %v, not %v", places, want)
+	}
+	var o windowBlock
+	places = []uintptr{unsafe.Offsetof(o.col), unsafe.Offsetof(o.to), unsafe.Offsetof(o.masks), unsafe.Sizeof(o)}
+	if want := []uintptr{0, 8, 16, 24}; unsafe.Sizeof(o.to) == 8 && !slices.Equal(places, want) {
+		t.Errorf("windowBlock has its fields at %v, not %v", places, want)
+	}
 }

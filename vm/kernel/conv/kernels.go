@@ -33,6 +33,9 @@ type kernels struct {
 	spread, spreadWide func(*spreader)
 	join               func(*joiner)
 
+	// windows has functions for planes with filters of their own; the others go by products.
+	windows map[windowKind]windowKernels
+
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc
 	most     func(dst, src *float32, n int, offsets *int, taps int, lowest *float32)

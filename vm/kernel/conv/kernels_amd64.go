@@ -10,6 +10,7 @@ var avx2 = kernels{
 	endTurned: endTurnedAVX2, endRows: endRowsAVX2,
 	places: []func(*bunches){nil, places1AVX2, places2AVX2, places3AVX2, places4AVX2, places5AVX2, places6AVX2},
 	spread: spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX2,
+	windows:  windowsAVX2,
 	products: tapProductsAVX2, sums: tapSumsAVX2, most: tapMostAVX2,
 }
 
@@ -22,7 +23,16 @@ var avx512 = kernels{
 		places5AVX512, places6AVX512, places7AVX512, places8AVX512,
 	},
 	spread: spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,
+	windows:  windowsAVX2,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
+}
+
+var windowsAVX2 = map[windowKind]windowKernels{
+	{3, 1}: {windows3By1Rows4AVX2, windows3By1Rows2AVX2},
+	{5, 1}: {windows5By1Rows4AVX2, windows5By1Rows2AVX2},
+	{7, 1}: {four: windows7By1Rows4AVX2},
+	{3, 2}: {four: windows3By2Rows4AVX2},
+	{5, 2}: {four: windows5By2Rows4AVX2},
 }
 
 // rowsOf stages rows by registers, if no more is padded than those of a row write.

@@ -18,11 +18,12 @@ type Thin struct {
 	sources []int
 	sides   [2]side
 
-	grid    grid // its filters are groups
-	stage   stage
-	offsets []int
-	flat    int // floats of sums with what lies between
-	ld      int
+	grid      grid // its filters are groups
+	windowing windowing
+	stage     stage
+	offsets   []int
+	flat      int // floats of sums with what lies between
+	ld        int
 }
 
 // ThinAt reports whether a convolution has so few filters in each group that laying
@@ -35,6 +36,7 @@ func NewThin(level isa.Level, s Shape) *Thin {
 	t.depth = s.Channels * t.geo.outerTaps * t.geo.taps()
 	t.sources = t.geo.sources()
 	t.sides = [2]side{sideOf(t.geo.rows), sideOf(t.geo.cols)}
+	t.windowing = windowingOf(&t.Shape, &t.geo, t.fast)
 	t.Divide(1)
 	return t
 }
@@ -73,11 +75,16 @@ func (t *Thin) Divide(parts int) int {
 }
 
 func (t *Thin) lay() {
+	t.ld = t.grid.rows.each * t.grid.cols.each
+	if t.windowing.four != nil {
+		t.ld = roundUp(t.grid.rows.each, 2)*t.grid.cols.each + 8 // what a group of two rows writes
+		t.windowing.lay(&t.geo, t.grid.cols)
+		return
+	}
 	t.stage = newStage(t.sides, t.grid.rows.each, t.grid.cols.each, t.fast)
 	t.stage.pad(0)
 	t.offsets = t.stage.offsets(t.Channels * t.geo.outerTaps)
 	t.flat = t.grid.rows.each*t.stage.pitch + slack
-	t.ld = t.grid.rows.each * t.grid.cols.each
 }
 
 // Units is how many blocks the convolution is cut into.
@@ -92,27 +99,40 @@ func (t *Thin) Units() int {
 func (t *Thin) Room() int { return t.staged() + t.flat + t.tiles() }
 
 func (t *Thin) staged() int {
+	if t.windowing.four != nil {
+		return 0
+	}
 	return roundUp(t.Channels*t.geo.outerTaps*t.stage.channel+slack, 16)
 }
 
-func (t *Thin) tiles() int { return t.grid.filters.each*t.Filters*t.ld + slack }
+// tiles leaves room for what is written behind: some places, and three rows of windows.
+func (t *Thin) tiles() int { return t.grid.filters.each*t.Filters*t.ld + 3*t.grid.cols.each + slack }
 
 // Compute computes unit number u. The tile is good until the next unit.
 func (t *Thin) Compute(w *Work, u int, x, filters []float32) Tile {
 	b := t.grid.block(u)
 	room := w.Room
 	stage, flat, tile := room[:t.staged()], room[t.staged():][:t.flat], room[t.staged()+t.flat:]
-	for g := b.first; g < b.last; g++ {
-		t.fill(&b, g, stage, x)
-		for f := range t.Filters {
-			t.sum(&b, flat, stage, filters[(g*t.Filters+f)*t.depth:])
-			packRows(tile[((g-b.first)*t.Filters+f)*t.ld:], flat, &b, t.stage.pitch)
-		}
+	if t.windowing.four != nil {
+		t.slide(w, &b, tile, x, filters)
+	} else {
+		t.planes(&b, stage, flat, tile, x, filters)
 	}
 	return Tile{
 		Image: b.image, Channel: b.first * t.Filters, Channels: (b.last - b.first) * t.Filters,
 		Place: (b.slice*t.geo.rows.Out+b.row)*t.geo.cols.Out + b.col, Places: b.places(),
 		Data: tile, Ld: t.ld,
+	}
+}
+
+// planes sums up group by group.
+func (t *Thin) planes(b *Block, stage, flat, tile, x, filters []float32) {
+	for g := b.first; g < b.last; g++ {
+		t.fill(b, g, stage, x)
+		for f := range t.Filters {
+			t.sum(b, flat, stage, filters[(g*t.Filters+f)*t.depth:])
+			packRows(tile[((g-b.first)*t.Filters+f)*t.ld:], flat, b, t.stage.pitch)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ func main() {
 		gen.File{Name: "ends", Build: ends},
 		gen.File{Name: "places", Build: places},
 		gen.File{Name: "winograd", Build: winograd},
+		gen.File{Name: "windows", Build: windows},
 	)
 }
 

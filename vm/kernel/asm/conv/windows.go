@@ -1,0 +1,269 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/npulang/npu/vm/kernel/asm/gen"
+)
+
+// The fields of conv.windows, at their offsets.
+const (
+	windowsX      = 8 * iota // the first plane
+	windowsZeros             // a row of zeros
+	windowsW                 // filters, one plane's after another
+	windowsY                 // sums of the first plane
+	windowsXNext             // bytes from one plane to the next
+	windowsYNext             // and of sums
+	windowsLine              // bytes of a row of x
+	windowsPitch             // bytes of a row of sums
+	windowsFirst             // the row of x that the first place sees first; it may be below 0
+	windowsRows              // of x
+	windowsGroups            // of rows of places
+	windowsBlocks            // of a row, the last first
+	windowsWide              // how many they are
+	windowsPlanes            // it goes down to 0
+	windowsSeen              // rows that a group of rows of places sees
+)
+
+// The fields of conv.windowBlock.
+const (
+	blockCol   = 8 * iota // bytes from the beginning of a row of x to what its first place sees first
+	blockTo               // bytes from the beginning of a row of sums
+	blockMasks            // of what is loaded, one behind the other; 0: all of it is there
+	blockBytes
+)
+
+// windows writes a function for each size of square windows, step, and number of rows of
+// places that are under way at a time: four, so that there are enough sums for the latency
+// of products, and two for what is left of rows in frequent cases.
+func windows(c *Context) {
+	for _, w := range []window{
+		{size: 3, step: 1, rows: 4}, {size: 5, step: 1, rows: 4}, {size: 7, step: 1, rows: 4},
+		{size: 3, step: 2, rows: 4}, {size: 5, step: 2, rows: 4},
+		{size: 3, step: 1, rows: 2}, {size: 5, step: 1, rows: 2},
+	} {
+		w.Context = c
+		w.write()
+	}
+}
+
+// A window is a function that is being written: the sums of products of windows of
+// planes, each by a filter of its own.
+type window struct {
+	*Context
+	size, step int
+	rows       int // of places in a group
+	at         reg.GPVirtual
+	w          reg.GPVirtual
+	kept       [][]reg.VecVirtual // all of the filter, by row and column; nil: as it is needed
+}
+
+func (w *window) field(offset int) reg.GPVirtual {
+	r := w.GP64()
+	w.MOVQ(Mem{Base: w.at, Disp: offset}, r)
+	return r
+}
+
+// seen is how many rows of x a group sees.
+func (w *window) seen() int { return w.size + w.step*(w.rows-1) }
+
+// loads is how many registers a row of x is loaded into.
+func (w *window) loads() int {
+	if w.step == 1 {
+		return w.size
+	}
+	return (w.size + 1) / 2 * 2
+}
+
+// load is number i of them: bytes behind what the first place sees first.
+func (w *window) load(i int) int {
+	if w.step == 1 {
+		return 4 * i
+	}
+	return 4 * (i/2*2 + i%2*8)
+}
+
+func (w *window) write() {
+	name := fmt.Sprintf("windows%dBy%dRows%dAVX2", w.size, w.step, w.rows)
+	w.Function(name)
+	w.Pragma("noescape")
+	w.Signature(gen.Pointer("conv", "p", "windows"))
+	w.Doc(fmt.Sprintf("%s sums up products of windows of %d x %[2]d, %d apart, and the filters of their planes, for groups of %d rows of places.", name, w.size, w.step, w.rows))
+	w.at = w.Load(w.Param("p"), w.GP64()).(reg.GPVirtual)
+	y := w.GP64()
+	w.Label("plane")
+	w.w = w.field(windowsW)
+	w.keep()
+	w.MOVQ(Mem{Base: w.at, Disp: windowsY}, y)
+	first, groups := w.field(windowsFirst), w.field(windowsGroups)
+	w.Label("group")
+	w.see(first)
+	block, wide := w.field(windowsBlocks), w.field(windowsWide)
+	w.Label("block")
+	masks, col, to := w.GP64(), w.GP64(), w.GP64()
+	w.MOVQ(Mem{Base: block, Disp: blockCol}, col)
+	w.MOVQ(Mem{Base: block, Disp: blockTo}, to)
+	w.MOVQ(Mem{Base: block, Disp: blockMasks}, masks)
+	w.ADDQ(y, to)
+	w.TESTQ(masks, masks)
+	w.JNE(LabelRef("edge"))
+	w.store(w.sums(col, w.whole), to)
+	w.JMP(LabelRef("next"))
+	w.Label("edge")
+	w.store(w.sums(col, w.masked(masks)), to)
+	w.Label("next")
+	w.ADDQ(Imm(blockBytes), block)
+	w.DECQ(wide)
+	w.JNE(LabelRef("block"))
+	w.ADDQ(Imm(uint64(w.rows*w.step)), first)
+	pitch := w.field(windowsPitch)
+	w.LEAQ(Mem{Base: y, Index: pitch, Scale: uint8(w.rows)}, y)
+	w.DECQ(groups)
+	w.JNE(LabelRef("group"))
+	w.next()
+	w.JNE(LabelRef("plane"))
+	end(w.Context)
+}
+
+// next goes to the next plane.
+func (w *window) next() {
+	for _, f := range [][2]int{{windowsX, windowsXNext}, {windowsY, windowsYNext}} {
+		w.ADDQ(w.field(f[1]), Mem{Base: w.at, Disp: f[0]})
+	}
+	w.ADDQ(U32(4*w.size*w.size), Mem{Base: w.at, Disp: windowsW})
+	w.DECQ(Mem{Base: w.at, Disp: windowsPlanes})
+}
+
+// keep loads the filter if there are registers for it.
+func (w *window) keep() {
+	if w.size > 3 {
+		return
+	}
+	w.kept = make([][]reg.VecVirtual, w.size)
+	for i := range w.kept {
+		w.kept[i] = w.filterRow(i)
+	}
+}
+
+func (w *window) filterRow(row int) []reg.VecVirtual {
+	r := make([]reg.VecVirtual, w.size)
+	for j := range r {
+		r[j] = w.filter(row, j)
+	}
+	return r
+}
+
+// filter loads one element into all lanes.
+func (w *window) filter(row, col int) reg.VecVirtual {
+	v := w.YMM()
+	w.VBROADCASTSS(Mem{Base: w.w, Disp: 4 * (row*w.size + col)}, v)
+	return v
+}
+
+// see writes down where the rows that a group sees lie.
+func (w *window) see(first reg.GPVirtual) {
+	row, rows, line, from, zeros := w.GP64(), w.field(windowsRows), w.field(windowsLine), w.GP64(), w.field(windowsZeros)
+	w.MOVQ(first, row)
+	w.MOVQ(first, from)
+	w.IMULQ(line, from)
+	w.ADDQ(Mem{Base: w.at, Disp: windowsX}, from)
+	for i := range w.seen() {
+		is := w.GP64()
+		w.MOVQ(from, is)
+		w.CMPQ(row, rows)
+		w.CMOVQCC(zeros, is) // rows below 0 are large without a sign
+		w.MOVQ(is, Mem{Base: w.at, Disp: windowsSeen + 8*i})
+		w.INCQ(row)
+		w.ADDQ(line, from)
+	}
+}
+
+// A loader loads register i of a row.
+type loader func(from Mem, i int, to reg.VecVirtual)
+
+func (w *window) whole(from Mem, _ int, to reg.VecVirtual) { w.VMOVUPS(from, to) }
+
+// masked loads what masks choose, which are kept if the filter is not.
+func (w *window) masked(masks reg.GPVirtual) loader {
+	if w.kept != nil {
+		return func(from Mem, i int, to reg.VecVirtual) {
+			w.VMOVUPS(Mem{Base: masks, Disp: 32 * i}, to)
+			w.VMASKMOVPS(from, to, to)
+		}
+	}
+	all := make([]reg.VecVirtual, w.loads())
+	for i := range all {
+		all[i] = w.YMM()
+		w.VMOVUPS(Mem{Base: masks, Disp: 32 * i}, all[i])
+	}
+	return func(from Mem, i int, to reg.VecVirtual) { w.VMASKMOVPS(from, all[i], to) }
+}
+
+// sums adds up the products of a group of rows, in order: row by row of the window, and
+// column by column. Each row of x is loaded once.
+func (w *window) sums(col reg.GPVirtual, load loader) []reg.VecVirtual {
+	sums := make([]reg.VecVirtual, w.rows)
+	for r := range sums {
+		sums[r] = w.YMM()
+		w.VXORPS(sums[r], sums[r], sums[r])
+	}
+	for i := range w.seen() {
+		from := w.field(windowsSeen + 8*i)
+		w.row(Mem{Base: from, Index: col, Scale: 1}, load, func(j int, x reg.VecVirtual) {
+			for r, sum := range sums {
+				if k := i - w.step*r; k >= 0 && k < w.size {
+					w.VFMADD231PS(x, w.tap(k, j), sum)
+				}
+			}
+		})
+	}
+	return sums
+}
+
+// tap is an element of the filter.
+func (w *window) tap(row, col int) reg.VecVirtual {
+	if w.kept != nil {
+		return w.kept[row][col]
+	}
+	return w.filter(row, col)
+}
+
+// row gives f what eight places see by each column of the window. By steps of two they are
+// in the order 0, 1, 4, 5, 2, 3, 6, 7.
+func (w *window) row(from Mem, load loader, f func(col int, x reg.VecVirtual)) {
+	for j := 0; j < w.size; j += w.step {
+		x := w.YMM()
+		load(from.Offset(w.load(j)), j, x)
+		if w.step == 1 {
+			f(j, x)
+			continue
+		}
+		b, even := w.YMM(), w.YMM()
+		load(from.Offset(w.load(j+1)), j+1, b)
+		w.VSHUFPS(Imm(0b10_00_10_00), b, x, even)
+		f(j, even)
+		if j+1 < w.size {
+			w.VSHUFPS(Imm(0b11_01_11_01), b, x, x)
+			f(j+1, x)
+		}
+	}
+}
+
+// store puts the sums of a group into their rows, the upper first: what the last block of
+// a row writes too much belongs to the row below.
+func (w *window) store(sums []reg.VecVirtual, to reg.GPVirtual) {
+	pitch := w.field(windowsPitch)
+	for r, sum := range sums {
+		if w.step == 2 {
+			w.VPERMPD(Imm(0b11_01_10_00), sum, sum)
+		}
+		w.VMOVUPS(sum, Mem{Base: to})
+		if r < len(sums)-1 {
+			w.ADDQ(pitch, to)
+		}
+	}
+}
