@@ -78,6 +78,9 @@ func (t *tile) begin(b *Block) {
 	if b.Add {
 		t.add = 1
 	}
+	if b.tiled {
+		t.row = floatBytes
+	}
 }
 
 // narrow runs tiles of one panel each.
@@ -104,24 +107,31 @@ func (t *tile) narrow(k *kernels, s stack) {
 
 // column runs the tiles of one panel.
 func (t *tile) column(k *kernels, s stack, c uintptr) {
-	a, row := address(t.of.A.Data), t.row
-	if t.of.tiled {
-		row, t.row = t.k*floatBytes, floatBytes
-	}
+	t.a, t.c = address(t.of.A.Data), c
 	dense := t.dense(k)
-	for i := range s.tiles {
-		height := s.height(i)
-		if t.of.tiled {
-			t.step = height * floatBytes
-		}
-		t.a, t.c = a, c
-		if run := dense[height]; run != nil {
-			run(t)
-		} else {
-			k.tiles[height][1](t)
-		}
-		a += uintptr(height * row)
-		c += uintptr(height * t.ldc)
+	t.run(k, dense, s.low+1, s.high)
+	t.run(k, dense, s.low, s.tiles-s.high)
+}
+
+// run computes tiles of one height, one below the other.
+func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count int) {
+	if count == 0 {
+		return
+	}
+	row := t.row
+	if t.of.tiled {
+		row, t.step = t.k*floatBytes, height*floatBytes
+	}
+	t.down, t.fall = height*row, height*t.ldc
+	if run := dense[height]; run != nil {
+		t.count = count
+		run(t)
+		return
+	}
+	for range count {
+		k.tiles[height][1](t)
+		t.a += uintptr(t.down)
+		t.c += uintptr(t.fall)
 		t.next += uintptr(t.hop * (t.k / hopSteps))
 	}
 }

@@ -21,6 +21,9 @@ type tile struct {
 	next    uintptr // what tiles of one panel ask for, two lines of the caches a hop, ahead of its use
 	hop     int     // how far that goes on every four products
 	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
+	// Dense functions compute so many tiles of one height, and leave a, c and next behind
+	// the last: from one tile to the next it is down bytes in A, fall in C.
+	count, down, fall int
 
 	of Block // for the code in Go
 	//lint:ignore U1000 levels_arm64.go has kernels that compute whole panels only
@@ -41,8 +44,8 @@ type kernels struct {
 	// tiles has the function for tiles of so many rows and panels, where there is
 	// one; for a panel by itself there is one for every number of rows.
 	tiles [mostRows + 1][mostPanels + 1]func(*tile)
-	// dense are faster ones for one panel whose rows are line bytes apart, by where A
-	// lies; nil: there is none.
+	// dense are faster ones, of several tiles, for one panel whose rows are line bytes
+	// apart, by where A lies; nil: there is none.
 	dense [2][mostRows + 1]func(*tile)
 	line  int
 	turns *turns

@@ -2290,7 +2290,9 @@ done:
 // func tiled4AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·tiled4AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2497,6 +2499,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2549,8 +2552,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2558,7 +2561,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2568,13 +2571,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled5AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·tiled5AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2815,6 +2826,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2873,8 +2885,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2883,7 +2895,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2894,13 +2906,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled6AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·tiled6AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3176,6 +3196,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -3240,8 +3261,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3251,7 +3272,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3263,13 +3284,21 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows4AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rows4AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3478,6 +3507,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3530,8 +3560,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3539,7 +3569,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3549,13 +3579,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows5AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rows5AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3798,6 +3836,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3856,8 +3895,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3866,7 +3905,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3877,13 +3916,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows6AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rows6AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4162,6 +4209,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4226,8 +4274,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4237,7 +4285,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4249,6 +4297,12 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

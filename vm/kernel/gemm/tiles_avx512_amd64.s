@@ -4777,7 +4777,9 @@ done:
 // func tiled7AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled7AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5090,6 +5092,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -5156,8 +5159,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5166,8 +5169,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5177,13 +5180,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled8AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled8AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5533,6 +5544,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -5611,8 +5623,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5622,8 +5634,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5634,13 +5646,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled9AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled9AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6025,6 +6045,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6109,8 +6130,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6121,8 +6142,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6134,13 +6155,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled10AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled10AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6560,6 +6589,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6650,8 +6680,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6663,8 +6693,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6677,13 +6707,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled11AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled11AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7138,6 +7176,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7234,8 +7273,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7248,8 +7287,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7263,13 +7302,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled12AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled12AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7759,6 +7806,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7861,8 +7909,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7876,8 +7924,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7892,13 +7940,21 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows7AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows7AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8214,6 +8270,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -8280,8 +8337,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8290,8 +8347,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8301,13 +8358,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows8AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows8AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8664,6 +8729,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -8742,8 +8808,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8753,8 +8819,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8765,13 +8831,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows9AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows9AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9163,6 +9237,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9247,8 +9322,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9259,8 +9334,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9272,13 +9347,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows10AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows10AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9705,6 +9788,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9795,8 +9879,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9808,8 +9892,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9822,13 +9906,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows11AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows11AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10290,6 +10382,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -10386,8 +10479,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -10400,8 +10493,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -10415,13 +10508,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows12AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows12AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10918,6 +11019,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -11020,8 +11122,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -11035,8 +11137,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -11051,6 +11153,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

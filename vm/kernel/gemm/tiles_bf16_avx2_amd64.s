@@ -2470,7 +2470,9 @@ done:
 // func tiled4BF16AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·tiled4BF16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2695,6 +2697,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2747,8 +2750,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2756,7 +2759,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2766,13 +2769,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled5BF16AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·tiled5BF16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3031,6 +3042,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3089,8 +3101,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3099,7 +3111,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3110,13 +3122,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled6BF16AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·tiled6BF16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3410,6 +3430,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -3474,8 +3495,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3485,7 +3506,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3497,13 +3518,21 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows4BF16AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rows4BF16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3730,6 +3759,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3782,8 +3812,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3791,7 +3821,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3801,13 +3831,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows5BF16AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rows5BF16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4068,6 +4106,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -4126,8 +4165,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -4136,7 +4175,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4147,13 +4186,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows6BF16AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rows6BF16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4450,6 +4497,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4514,8 +4562,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4525,7 +4573,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4537,6 +4585,12 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

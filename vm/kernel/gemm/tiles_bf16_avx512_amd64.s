@@ -4917,7 +4917,9 @@ done:
 // func tiled7BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled7BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5248,6 +5250,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -5314,8 +5317,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5324,8 +5327,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5335,13 +5338,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled8BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled8BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5709,6 +5720,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -5787,8 +5799,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5798,8 +5810,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5810,13 +5822,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled9BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled9BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6219,6 +6239,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6303,8 +6324,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6315,8 +6336,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6328,13 +6349,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled10BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled10BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6772,6 +6801,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6862,8 +6892,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6875,8 +6905,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6889,13 +6919,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled11BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled11BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7368,6 +7406,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7464,8 +7503,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7478,8 +7517,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7493,13 +7532,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled12BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled12BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8007,6 +8054,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -8109,8 +8157,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8124,8 +8172,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8140,13 +8188,21 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows7BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows7BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8480,6 +8536,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -8546,8 +8603,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8556,8 +8613,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8567,13 +8624,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows8BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows8BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8948,6 +9013,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9026,8 +9092,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9037,8 +9103,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9049,13 +9115,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows9BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows9BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9465,6 +9539,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9549,8 +9624,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9561,8 +9636,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9574,13 +9649,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows10BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows10BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10025,6 +10108,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -10115,8 +10199,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -10128,8 +10212,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -10142,13 +10226,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows11BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows11BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10628,6 +10720,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -10724,8 +10817,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -10738,8 +10831,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -10753,13 +10846,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows12BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows12BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -11274,6 +11375,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -11376,8 +11478,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -11391,8 +11493,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -11407,6 +11509,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

@@ -2330,7 +2330,9 @@ done:
 // func tiled4F16AVX2(t *tile)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
 TEXT ·tiled4F16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2537,6 +2539,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2589,8 +2592,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2598,7 +2601,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2608,13 +2611,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled5F16AVX2(t *tile)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
 TEXT ·tiled5F16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2855,6 +2866,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2913,8 +2925,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2923,7 +2935,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2934,13 +2946,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled6F16AVX2(t *tile)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
 TEXT ·tiled6F16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3216,6 +3236,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -3280,8 +3301,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3291,7 +3312,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3303,13 +3324,21 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows4F16AVX2(t *tile)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
 TEXT ·rows4F16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3518,6 +3547,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3570,8 +3600,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3579,7 +3609,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3589,13 +3619,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows5F16AVX2(t *tile)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
 TEXT ·rows5F16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3838,6 +3876,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3896,8 +3935,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3906,7 +3945,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3917,13 +3956,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows6F16AVX2(t *tile)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
 TEXT ·rows6F16AVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4202,6 +4249,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4266,8 +4314,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4277,7 +4325,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4289,6 +4337,12 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

@@ -4717,7 +4717,9 @@ done:
 // func tiled7F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled7F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5030,6 +5032,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -5096,8 +5099,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5106,8 +5109,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5117,13 +5120,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled8F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled8F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5473,6 +5484,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -5551,8 +5563,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5562,8 +5574,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5574,13 +5586,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled9F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled9F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5965,6 +5985,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6049,8 +6070,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6061,8 +6082,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6074,13 +6095,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled10F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled10F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6500,6 +6529,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6590,8 +6620,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6603,8 +6633,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6617,13 +6647,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled11F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled11F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7078,6 +7116,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7174,8 +7213,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7188,8 +7227,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7203,13 +7242,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled12F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled12F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7699,6 +7746,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7801,8 +7849,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7816,8 +7864,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7832,13 +7880,21 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows7F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows7F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8154,6 +8210,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -8220,8 +8277,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8230,8 +8287,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8241,13 +8298,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows8F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows8F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8604,6 +8669,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -8682,8 +8748,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8693,8 +8759,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8705,13 +8771,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows9F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows9F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9103,6 +9177,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9187,8 +9262,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9199,8 +9274,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9212,13 +9287,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows10F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows10F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9645,6 +9728,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9735,8 +9819,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9748,8 +9832,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9762,13 +9846,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows11F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows11F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10230,6 +10322,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -10326,8 +10419,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -10340,8 +10433,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -10355,13 +10448,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows12F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows12F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10858,6 +10959,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -10960,8 +11062,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -10975,8 +11077,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -10991,6 +11093,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

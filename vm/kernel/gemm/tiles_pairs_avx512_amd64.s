@@ -4817,7 +4817,9 @@ done:
 // func tiled7PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled7PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5130,6 +5132,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -5196,8 +5199,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5206,8 +5209,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5217,13 +5220,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled8PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled8PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5573,6 +5584,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -5651,8 +5663,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -5662,8 +5674,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -5674,13 +5686,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled9PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled9PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6065,6 +6085,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6149,8 +6170,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6161,8 +6182,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6174,13 +6195,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled10PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled10PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -6600,6 +6629,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -6690,8 +6720,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -6703,8 +6733,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -6717,13 +6747,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled11PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled11PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7178,6 +7216,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7274,8 +7313,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7288,8 +7327,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7303,13 +7342,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled12PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled12PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -7799,6 +7846,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -7901,8 +7949,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -7916,8 +7964,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -7932,13 +7980,21 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows7PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows7PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8254,6 +8310,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -8320,8 +8377,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8330,8 +8387,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8341,13 +8398,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows8PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows8PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -8704,6 +8769,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -8782,8 +8848,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -8793,8 +8859,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -8805,13 +8871,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows9PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows9PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9203,6 +9277,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9287,8 +9362,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9299,8 +9374,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9312,13 +9387,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows10PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows10PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -9745,6 +9828,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -9835,8 +9919,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -9848,8 +9932,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -9862,13 +9946,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows11PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows11PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10330,6 +10422,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -10426,8 +10519,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -10440,8 +10533,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -10455,13 +10548,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows12PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·rows12PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -10958,6 +11059,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), CX
 	TESTQ   CX, CX
 	JEQ     store
@@ -11060,8 +11162,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -11075,8 +11177,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -11091,6 +11193,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

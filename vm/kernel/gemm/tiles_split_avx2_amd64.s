@@ -2579,7 +2579,9 @@ done:
 // func tiled4SplitAVX2(t *tile)
 // Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·tiled4SplitAVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2930,6 +2932,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2982,8 +2985,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2991,7 +2994,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3001,13 +3004,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled5SplitAVX2(t *tile)
 // Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·tiled5SplitAVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3428,6 +3439,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3486,8 +3498,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3496,7 +3508,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3507,13 +3519,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tiled6SplitAVX2(t *tile)
 // Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·tiled6SplitAVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4005,6 +4025,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4069,8 +4090,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4080,7 +4101,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4092,13 +4113,21 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows4SplitAVX2(t *tile)
 // Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·rows4SplitAVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4451,6 +4480,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -4503,8 +4533,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	MOVQ         72(AX), SI
+	MOVD         SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -4512,7 +4542,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4522,13 +4552,21 @@ storeEdge:
 	VMASKMOVPS   Y7, Y0, 32(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows5SplitAVX2(t *tile)
 // Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·rows5SplitAVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4951,6 +4989,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -5009,8 +5048,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	MOVQ         72(AX), SI
+	MOVD         SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -5019,7 +5058,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	MOVD         SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -5030,13 +5069,21 @@ storeEdge:
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func rows6SplitAVX2(t *tile)
 // Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·rows6SplitAVX2(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -5531,6 +5578,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -5595,8 +5643,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	MOVQ         72(AX), DI
+	MOVD         DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -5606,7 +5654,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	MOVD         DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -5618,6 +5666,12 @@ storeEdge:
 	VMASKMOVPS   Y11, Y0, 32(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

@@ -46,7 +46,7 @@ func TestPackTiles(t *testing.T) {
 }
 
 // TestDenseTiles: the tiles that know how A and B lie give the bits of those that are
-// told, for every length, from zero or C, with a bias.
+// told, for every length, from zero or C, with a bias, one to three in a column.
 func TestDenseTiles(t *testing.T) {
 	rnd := rand.New(rand.NewSource(9))
 	for _, level := range isa.Levels() {
@@ -58,7 +58,7 @@ func TestDenseTiles(t *testing.T) {
 				}
 				for deep := range 40 {
 					for _, n := range []int{k.width, k.width - 1, 1} {
-						sameTile(t, rnd, level, h, deep, n, where, run)
+						sameTiles(t, rnd, level, h, deep, n, 1+deep%3, where, run)
 					}
 				}
 			}
@@ -66,21 +66,33 @@ func TestDenseTiles(t *testing.T) {
 	}
 }
 
-func sameTile(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, where int, run func(*tile)) {
+func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count, where int, run func(*tile)) {
 	t.Helper()
 	k := at(level)
-	a := Matrix{fill(rnd, 1, h*(deep+1)).Data[:h*(deep+1)-1], deep + 1, 1}
+	rows := h * count
+	a := Matrix{fill(rnd, 1, rows*(deep+1)).Data[:rows*(deep+1)-1], deep + 1, 1}
+	if where == inTiles {
+		a.Data = a.Data[:rows*deep]
+	}
 	b, bias := fill(rnd, 1, deep*k.width), fill(rnd, 1, n)
 	u := tile{
 		row: a.Row * floatBytes, step: floatBytes, line: k.line, ldc: n * floatBytes, k: deep, n: n, add: deep % 2,
 		a: address(a.Data), b: address(b.Data), next: address(b.Data), bias: address(bias.Data),
+		count: count, down: h * a.Row * floatBytes, fall: h * n * floatBytes,
 	}
 	if where == inTiles {
-		u.row, u.step = floatBytes, h*floatBytes
+		u.row, u.step, u.down = floatBytes, h*floatBytes, h*deep*floatBytes
+	}
+	single := func(u *tile) {
+		for range count {
+			k.tiles[h][1](u)
+			u.a += uintptr(u.down)
+			u.c += uintptr(u.fall)
+		}
 	}
 	var got [2][]float32
-	for i, f := range []func(*tile){k.tiles[h][1], run} {
-		c := guarded(h*n, 1)
+	for i, f := range []func(*tile){single, run} {
+		c := guarded(rows*n, 1)
 		for j := range c {
 			c[j] = float32(j % 9)
 		}
@@ -92,6 +104,6 @@ func sameTile(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, where i
 		got[i] = c
 	}
 	if !slices.Equal(got[0], got[1]) {
-		t.Fatalf("%v: %d rows, %d columns, %d products (%d): %v, not %v", level, h, n, deep, where, got[1], got[0])
+		t.Fatalf("%v: %d tiles of %d rows, %d columns, %d products (%d): %v, not %v", level, count, h, n, deep, where, got[1], got[0])
 	}
 }

@@ -47,6 +47,21 @@ func (d *dense) stride(t *tile) int {
 // eight is how many steps along k the loop of a dense tile has in a row.
 const eight = 8
 
+// denseColumn computes tiles that lie one below the other. They are one function, so that
+// the processor begins the next one while the sums of the last are under way: with a call
+// for each they took one part in a hundred more.
+func (t *tile) denseColumn() {
+	t.Label("tile")
+	t.begin()
+	t.denseProducts()
+	t.end()
+	for _, step := range []struct{ place, by int }{{fieldA, fieldDown}, {fieldC, fieldFall}} {
+		t.ADDQ(t.field(step.by), Mem{Base: t.arg, Disp: step.place})
+	}
+	t.DECQ(Mem{Base: t.arg, Disp: fieldCount})
+	t.JNE(LabelRef("tile"))
+}
+
 // denseProducts is products for a dense tile.
 func (t *tile) denseProducts() {
 	t.b.p = t.field(fieldB)
@@ -77,6 +92,7 @@ func (t *tile) denseProducts() {
 	t.DECQ(k)
 	t.JNE(LabelRef("one"))
 	t.Label("multiplied")
+	t.MOVQ(next, Mem{Base: t.arg, Disp: fieldNext})
 }
 
 // line is the bytes of a row of the panel.

@@ -26,6 +26,9 @@ const (
 	fieldNext  // what the loop asks for ahead of its use
 	fieldHop   // bytes to go on there every four steps
 	fieldBias  // what is added to every row in the end; 0: nothing
+	fieldCount // tiles of a dense function, one below the other
+	fieldDown  // bytes from one of them to the next, in A
+	fieldFall  // and in C
 )
 
 // unroll is how many steps along k the loop has in a row.
@@ -88,13 +91,13 @@ func (t *tile) write() {
 			t.sums[i] = append(t.sums[i], t.alloc(t.Context))
 		}
 	}
-	t.begin()
 	if t.dense != nil {
-		t.denseProducts()
+		t.denseColumn()
 	} else {
+		t.begin()
 		t.products()
+		t.end()
 	}
-	t.end()
 	t.VZEROUPPER()
 	t.RET()
 }
