@@ -1,9 +1,12 @@
 package ir
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Einsum sums products over labelled axes, NumPy's notation: "bij,bjk->bik".
@@ -31,37 +34,56 @@ type equation struct {
 	out []label
 }
 
-// parseEquation reads a spec for operands of the given ranks.
-func parseEquation(spec string, ranks []int) (*equation, error) {
-	left, right, explicit := strings.Cut(strings.Join(strings.Fields(spec), ""), "->")
-	parts := strings.Split(left, ",")
-	if len(parts) != len(ranks) {
-		return nil, Errorf("wrong-arguments", "%q has labels for %s, but has %d", spec, plural(len(parts), "operand"), len(ranks))
+// parseEquation reads a spec for operands of the given ranks. What it makes lies in the
+// call's memory, where it has any.
+func parseEquation(c *Call, spec string, ranks []int) (*equation, error) {
+	left, right, explicit := bytes.Cut(unspaced(c, spec), []byte("->"))
+	if parts := bytes.Count(left, []byte(",")) + 1; parts != len(ranks) {
+		return nil, Errorf("wrong-arguments", "%q has labels for %s, but has %d", spec, plural(parts, "operand"), len(ranks))
 	}
-	eq := &equation{}
+	eq := &room[equation](c, 1)[0]
+	eq.in = room[[]label](c, len(ranks))
 	dots := 0
-	for i, part := range parts {
-		labels, n, err := parseLabels(spec, part, i, ranks[i])
+	for i, rank := range ranks {
+		var part []byte
+		part, left, _ = bytes.Cut(left, []byte(","))
+		labels, n, err := parseLabels(c, spec, part, i, rank)
 		if err != nil {
 			return nil, err
 		}
-		eq.in = append(eq.in, labels)
+		eq.in[i] = labels
 		dots = max(dots, n)
 	}
 	if !explicit {
-		eq.out = implicitOutput(eq.in, dots)
+		eq.out = implicitOutput(c, eq.in, dots)
 		return eq, nil
 	}
 	var err error
-	eq.out, err = parseOutput(spec, right, eq.in, dots)
+	eq.out, err = parseOutput(c, spec, right, eq.in, dots)
 	return eq, err
 }
 
+// unspaced is a spec without its white space.
+func unspaced(c *Call, spec string) []byte {
+	text := room[byte](c, len(spec))[:0]
+	for i, r := range spec {
+		if !unicode.IsSpace(r) {
+			_, size := utf8.DecodeRuneInString(spec[i:])
+			text = append(text, spec[i:i+size]...)
+		}
+	}
+	return text
+}
+
+// anyAxes is what stands for any axes.
+var anyAxes = []byte("...")
+
 // parseLabels reads one operand's labels; n is how many axes ... stands for.
-func parseLabels(spec, part string, arg, rank int) (labels []label, n int, err error) {
-	before, after, dots := strings.Cut(part, "...")
-	for _, r := range before + after {
-		if !isLetter(r) {
+func parseLabels(c *Call, spec string, part []byte, arg, rank int) (labels []label, n int, err error) {
+	before, after, dots := bytes.Cut(part, anyAxes)
+	for _, letters := range [...][]byte{before, after} {
+		if i := bytes.IndexFunc(letters, func(r rune) bool { return !isLetter(r) }); i >= 0 {
+			r, _ := utf8.DecodeRune(letters[i:])
 			return nil, 0, Errorf("wrong-arguments", "%q is not a label in %q", r, spec).
 				Note("labels are the letters a to z and A to Z")
 		}
@@ -70,16 +92,16 @@ func parseLabels(spec, part string, arg, rank int) (labels []label, n int, err e
 	if n = rank - letters; n < 0 || n > 0 && !dots {
 		return nil, 0, Errorf("rank-mismatch", "%q has %d labels for operand %d, which has rank %d", spec, letters, arg+1, rank)
 	}
-	labels = appendLetters(labels, before)
+	labels = appendLetters(room[label](c, rank)[:0], before)
 	labels = appendDots(labels, n)
 	return appendLetters(labels, after), n, nil
 }
 
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
-func appendLetters(labels []label, s string) []label {
-	for _, r := range s {
-		labels = append(labels, label(r))
+func appendLetters(labels []label, letters []byte) []label {
+	for _, l := range letters {
+		labels = append(labels, label(l))
 	}
 	return labels
 }
@@ -93,40 +115,46 @@ func appendDots(labels []label, n int) []label {
 }
 
 // implicitOutput is what NumPy takes when there is no arrow.
-func implicitOutput(in [][]label, dots int) []label {
-	count := map[label]int{}
+func implicitOutput(c *Call, in [][]label, dots int) []label {
+	var count ['z' + 1]int
 	for _, labels := range in {
 		for _, l := range labels {
-			count[l]++
+			count[max(l, 0)]++
 		}
 	}
-	out := appendDots(nil, dots)
-	for l := label('A'); l <= 'z'; l++ {
+	out := appendDots(room[label](c, dots+len(count))[:0], dots)
+	for l := 'A'; l <= 'z'; l++ {
 		if count[l] == 1 {
-			out = append(out, l)
+			out = append(out, label(l))
 		}
 	}
 	return out
 }
 
-func parseOutput(spec, right string, in [][]label, dots int) ([]label, error) {
-	before, after, found := strings.Cut(right, "...")
+func parseOutput(c *Call, spec string, right []byte, in [][]label, dots int) ([]label, error) {
+	before, after, found := bytes.Cut(right, anyAxes)
 	if dots > 0 && !found {
 		return nil, Errorf("wrong-arguments", "the output of %q lacks the ... of its operands", spec)
 	}
-	out := appendLetters(appendDots(appendLetters(nil, before), dots), after)
+	for _, letters := range [...][]byte{before, after} {
+		if i := bytes.IndexFunc(letters, func(r rune) bool { return !isLetter(r) || !anyHas(in, label(r)) }); i >= 0 {
+			r, _ := utf8.DecodeRune(letters[i:])
+			return nil, Errorf("wrong-arguments", "the output label %q of %q is in no operand", r, spec)
+		}
+	}
+	out := appendLetters(room[label](c, len(before)+dots+len(after))[:0], before)
+	out = appendLetters(appendDots(out, dots), after)
 	for i, l := range out {
-		if l < 0 {
-			continue
-		}
-		if !isLetter(rune(l)) || !slices.ContainsFunc(in, func(labels []label) bool { return slices.Contains(labels, l) }) {
-			return nil, Errorf("wrong-arguments", "the output label %q of %q is in no operand", rune(l), spec)
-		}
 		if slices.Contains(out[:i], l) {
 			return nil, Errorf("wrong-arguments", "the output label %q of %q is given twice", rune(l), spec)
 		}
 	}
 	return out, nil
+}
+
+// anyHas reports whether an operand has a label.
+func anyHas(in [][]label, l label) bool {
+	return slices.ContainsFunc(in, func(labels []label) bool { return slices.Contains(labels, l) })
 }
 
 // sizes finds each label's size. Sizes of one label are equal, or some are the
@@ -158,11 +186,11 @@ func (l label) String() string {
 }
 
 func equationOf(c *Call) (*equation, error) {
-	ranks := make([]int, len(c.In))
+	ranks := room[int](c, len(c.In))
 	for i, t := range c.In {
 		ranks[i] = t.Rank()
 	}
-	return parseEquation(c.Str("spec"), ranks)
+	return parseEquation(c, c.Str("spec"), ranks)
 }
 
 func inferEinsum(c *Call) ([]Type, error) {

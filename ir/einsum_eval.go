@@ -25,18 +25,15 @@ func evalEinsum(c *Call, in ...*tensor.T) ([]*tensor.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &summing{c: c, out: eq.out}
-	defer func() { c.Budget.Give(s.taken) }()
-	if err := s.begin(in, eq.in); err != nil {
+	s := &room[summing](c, 1)[0]
+	*s = summing{c: c, out: eq.out, terms: room[labelled](c, len(in))[:0]}
+	err = s.run(in, eq.in)
+	c.Budget.Give(s.taken)
+	if err != nil {
 		return nil, err
 	}
-	for len(s.terms) > 1 {
-		if err := s.step(); err != nil {
-			return nil, err
-		}
-	}
 	out := results(c)
-	tensor.CastInto(out[0], s.terms[0].arrange(eq.out, out[0].Shape))
+	castRuns[s.terms[0].t.DType.Kind()](c, out[0], s.arrange(&s.terms[0], out[0].Shape))
 	return out, nil
 }
 
@@ -46,6 +43,19 @@ type summing struct {
 	terms []labelled
 	out   []label
 	taken int64 // bytes of the budget
+}
+
+// run leaves one term.
+func (s *summing) run(in []*tensor.T, labels [][]label) error {
+	if err := s.begin(in, labels); err != nil {
+		return err
+	}
+	for len(s.terms) > 1 {
+		if err := s.step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take counts n elements of what lies between the steps.
@@ -67,37 +77,41 @@ func (s *summing) begin(in []*tensor.T, labels [][]label) error {
 		if err := s.take(int64(t.Len())); err != nil {
 			return err
 		}
-		s.terms = append(s.terms, diagonal(tensor.Cast(t, wide), labels[i]))
+		all := tensorRoom(s.c, wide, t.Shape)
+		castRuns[t.DType.Kind()](s.c, all, t)
+		s.terms = append(s.terms, s.diagonal(all, labels[i]))
 	}
-	for i, t := range s.terms {
-		s.terms[i] = sumOut(s.c, t, neededBy(s.terms, s.out, i, i))
+	for i := range s.terms {
+		s.terms[i] = s.sumOut(&s.terms[i], s.neededBy(i, i))
 	}
 	return nil
 }
 
 // step replaces the pair with the smallest product by it.
 func (s *summing) step() error {
-	i, j := cheapest(s.terms, s.out)
-	m := meet(s.terms[i], s.terms[j], neededBy(s.terms, s.out, i, j))
-	n, ok := m.elements(s.terms[i], s.terms[j]).Const()
-	if !ok || n > maxProduct {
+	i, j := s.cheapest()
+	a, b := &s.terms[i], &s.terms[j]
+	m := s.meet(a, b, s.neededBy(i, j))
+	n := m.elements(a, b)
+	if n > maxProduct {
 		return Errorf("limit", "a product on the way has %d elements, more than %d", n, maxProduct).
 			Note("operands are multiplied two at a time; fewer labels in each pair make smaller products")
 	}
 	if err := s.take(n); err != nil {
 		return err
 	}
-	var err error
-	s.terms[i], err = contract(s.c, s.terms[i], s.terms[j], m)
+	made, err := s.contract(a, b, &m)
+	s.terms[i] = made
 	s.terms = slices.Delete(s.terms, j, j+1)
 	return err
 }
 
 // diagonal walks axes of one label together and drops axes of size 1.
-func diagonal(t *tensor.T, labels []label) labelled {
-	var out labelled
-	var shape, strides []int
-	for axis, stride := range tensor.Strides(t.Shape) {
+func (s *summing) diagonal(t *tensor.T, labels []label) labelled {
+	rank := len(t.Shape)
+	out := labelled{labels: room[label](s.c, rank)[:0]}
+	shape, strides := room[int](s.c, rank)[:0], room[int](s.c, rank)[:0]
+	for axis, stride := range stridesOf(s.c, t.Shape) {
 		if t.Shape[axis] == 1 {
 			continue
 		}
@@ -108,25 +122,33 @@ func diagonal(t *tensor.T, labels []label) labelled {
 		out.labels = append(out.labels, labels[axis])
 		shape, strides = append(shape, t.Shape[axis]), append(strides, stride)
 	}
-	out.t = tensor.New(t.DType, shape...)
-	copyView(out.t, dense(out.t), t, view{0, strides}, out.t.Shape)
+	if len(shape) == rank { // nothing to drop
+		out.t = t
+		return out
+	}
+	out.t = tensorRoom(s.c, t.DType, shape)
+	copyView(out.t, denseOf(s.c, out.t), t, view{0, strides}, shape)
 	return out
 }
 
 // neededBy lists the labels of the output and of every term but i and j.
-func neededBy(terms []labelled, out []label, i, j int) []label {
-	need := slices.Clone(out)
-	for n, t := range terms {
-		if n != i && n != j {
-			need = append(need, t.labels...)
+func (s *summing) neededBy(i, j int) []label {
+	n := len(s.out)
+	for k := range s.terms {
+		n += len(s.terms[k].labels)
+	}
+	need := append(room[label](s.c, n)[:0], s.out...)
+	for k := range s.terms {
+		if k != i && k != j {
+			need = append(need, s.terms[k].labels...)
 		}
 	}
 	return need
 }
 
 // axesOfLabels finds where labels are.
-func (x *labelled) axesOfLabels(labels []label) []int {
-	axes := make([]int, len(labels))
+func (x *labelled) axesOfLabels(c *Call, labels []label) []int {
+	axes := room[int](c, len(labels))
 	for i, l := range labels {
 		axes[i] = slices.Index(x.labels, l)
 	}
@@ -134,31 +156,34 @@ func (x *labelled) axesOfLabels(labels []label) []int {
 }
 
 // size multiplies the sizes of some of x's labels.
-func (x *labelled) size(labels []label) int {
-	n := 1
-	for _, a := range x.axesOfLabels(labels) {
-		n *= x.t.Shape[a]
+func (x *labelled) size(labels []label) int64 {
+	n := int64(1)
+	for _, l := range labels {
+		n = satMul(n, int64(x.t.Shape[slices.Index(x.labels, l)]))
 	}
 	return n
 }
 
 // permute brings all of x's labels into the given order.
-func (x *labelled) permute(order []label) *tensor.T { return rowsOf(nil, x.t, x.axesOfLabels(order)).t }
+func (x *labelled) permute(c *Call, order []label) *tensor.T {
+	return rowsOf(c, x.t, x.axesOfLabels(c, order)).t
+}
 
 // sumOut sums over the labels that nobody needs.
-func sumOut(c *Call, x labelled, need []label) labelled {
-	keep, drop := partLabels(x.labels, need)
+func (s *summing) sumOut(x *labelled, need []label) labelled {
+	keep, drop := s.part(x.labels, need)
 	if len(drop) == 0 {
-		return x
+		return *x
 	}
-	rows := rowsOf(nil, x.t, x.axesOfLabels(drop))
-	out := tensor.New(x.t.DType, permuted(nil, x.t.Shape, x.axesOfLabels(keep))...)
-	sums[out.DType.Kind()](c, out, rows)
+	rows := rowsOf(s.c, x.t, x.axesOfLabels(s.c, drop))
+	out := tensorRoom(s.c, x.t.DType, permuted(s.c, x.t.Shape, x.axesOfLabels(s.c, keep)))
+	sums[out.DType.Kind()](s.c, out, rows)
 	return labelled{out, keep}
 }
 
-// partLabels parts labels into those that are in a set and the others.
-func partLabels(labels, set []label) (in, out []label) {
+// part parts labels into those that are in a set and the others.
+func (s *summing) part(labels, set []label) (in, out []label) {
+	in, out = room[label](s.c, len(labels))[:0], room[label](s.c, len(labels))[:0]
 	for _, l := range labels {
 		if slices.Contains(set, l) {
 			in = append(in, l)
@@ -175,27 +200,26 @@ type meeting struct {
 	aOnly, bOnly []label
 }
 
-func meet(a, b labelled, need []label) meeting {
-	var m meeting
-	both, aOnly := partLabels(a.labels, b.labels)
-	_, m.bOnly = partLabels(b.labels, a.labels)
+func (s *summing) meet(a, b *labelled, need []label) (m meeting) {
+	both, aOnly := s.part(a.labels, b.labels)
+	_, m.bOnly = s.part(b.labels, a.labels)
 	m.aOnly = aOnly
-	m.batch, m.sum = partLabels(both, need)
+	m.batch, m.sum = s.part(both, need)
 	return m
 }
 
 // elements is the size of the product, saturated.
-func (m *meeting) elements(a, b labelled) Dim {
-	return N(int64(a.size(m.batch))).Mul(N(int64(a.size(m.aOnly)))).Mul(N(int64(b.size(m.bOnly))))
+func (m *meeting) elements(a, b *labelled) int64 {
+	return satMul(satMul(a.size(m.batch), a.size(m.aOnly)), b.size(m.bOnly))
 }
 
 // cheapest finds the pair with the smallest product, the first of equals.
-func cheapest(terms []labelled, out []label) (i, j int) {
-	best := N(MaxDim)
-	for a := range terms {
-		for b := a + 1; b < len(terms); b++ {
-			m := meet(terms[a], terms[b], neededBy(terms, out, a, b))
-			if n := m.elements(terms[a], terms[b]); j == 0 || !LessEq(best, n) {
+func (s *summing) cheapest() (i, j int) {
+	best := int64(0)
+	for a := range s.terms {
+		for b := a + 1; b < len(s.terms); b++ {
+			m := s.meet(&s.terms[a], &s.terms[b], s.neededBy(a, b))
+			if n := m.elements(&s.terms[a], &s.terms[b]); j == 0 || n < best {
 				i, j, best = a, b, n
 			}
 		}
@@ -204,27 +228,37 @@ func cheapest(terms []labelled, out []label) (i, j int) {
 }
 
 // contract multiplies two terms and sums over what only they have.
-func contract(c *Call, a, b labelled, m meeting) (labelled, error) {
+func (s *summing) contract(a, b *labelled, m *meeting) (labelled, error) {
+	c := s.c
 	lent, err := borrow(c, a.t.Len()+b.t.Len()) // in the order of the product
 	if err != nil {
 		return labelled{}, err
 	}
 	defer lent.giveBack()
-	at := a.permute(slices.Concat(m.batch, m.aOnly, m.sum))
-	bt := b.permute(slices.Concat(m.batch, m.sum, m.bOnly))
-	batch, rows, inner, cols := a.size(m.batch), a.size(m.aOnly), a.size(m.sum), b.size(m.bOnly)
-	out := tensor.New(at.DType, batch, rows, cols)
-	if err := multiply(c, out, at.Reshape(batch, rows, inner), bt.Reshape(batch, inner, cols)); err != nil {
+	at := a.permute(c, concatenated(c, m.batch, m.aOnly, m.sum))
+	bt := b.permute(c, concatenated(c, m.batch, m.sum, m.bOnly))
+	batch, rows, inner, cols := int(a.size(m.batch)), int(a.size(m.aOnly)), int(a.size(m.sum)), int(b.size(m.bOnly))
+	shape := concatenated(c,
+		permuted(c, a.t.Shape, a.axesOfLabels(c, m.batch)),
+		permuted(c, a.t.Shape, a.axesOfLabels(c, m.aOnly)),
+		permuted(c, b.t.Shape, b.axesOfLabels(c, m.bOnly)))
+	out := tensorRoom(c, at.DType, shape)
+	clear(out.Data) // where there is nothing to sum
+	if err := multiply(c, reshaped(c, out, batch, rows, cols), reshaped(c, at, batch, rows, inner), reshaped(c, bt, batch, inner, cols)); err != nil {
 		return labelled{}, err
 	}
-	labels := slices.Concat(m.batch, m.aOnly, m.bOnly)
-	shape := slices.Concat(permuted(nil, a.t.Shape, a.axesOfLabels(m.batch)), permuted(nil, a.t.Shape, a.axesOfLabels(m.aOnly)), permuted(nil, b.t.Shape, b.axesOfLabels(m.bOnly)))
-	return labelled{out.Reshape(shape...), labels}, nil
+	return labelled{out, concatenated(c, m.batch, m.aOnly, m.bOnly)}, nil
+}
+
+// concatenated is slices.Concat of three lists.
+func concatenated[E any](c *Call, x, y, z []E) []E {
+	all := append(room[E](c, len(x)+len(y)+len(z))[:0], x...)
+	return append(append(all, y...), z...)
 }
 
 // arrange brings the labels into the output's order and puts the axes of size 1
 // back.
-func (x *labelled) arrange(out []label, shape []int) *tensor.T {
-	order, _ := partLabels(out, x.labels)
-	return x.permute(order).Reshape(shape...)
+func (s *summing) arrange(x *labelled, shape []int) *tensor.T {
+	order, _ := s.part(s.out, x.labels)
+	return reshaped(s.c, x.permute(s.c, order), shape...)
 }
