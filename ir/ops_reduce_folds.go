@@ -202,12 +202,18 @@ func countTrue(_ *Call, l *line[bool]) int64 {
 
 // accumulated writes what has accumulated up to each element.
 func accumulated[W wide](f func(a, b W) W) rowLoop[W] {
-	return func(_ *Call, dst, src []W) {
+	return func(c *Call, dst, src []W) {
 		acc := src[0]
 		dst[0] = acc
-		for i, v := range src[1:] {
-			acc = f(acc, v)
-			dst[i+1] = acc
+		for at := 1; at < len(src); at += stopEvery {
+			if at > 1 && c.Budget.stop() != nil {
+				return // Evaluate asks again
+			}
+			to := dst[at:min(at+stopEvery, len(src))]
+			for i, v := range src[at:][:len(to)] {
+				acc = f(acc, v)
+				to[i] = acc
+			}
 		}
 	}
 }

@@ -78,6 +78,7 @@ func (r *rowSet) put(c *Call, out, rows *tensor.T) {
 
 // A line is one row, read in chunks as often as a function needs.
 type line[W any] struct {
+	c     *Call // whose evaluation it is; nil: it does not stop in between
 	t     *tensor.T
 	width width[W]
 	at, n int // where it begins and its elements
@@ -89,13 +90,16 @@ type line[W any] struct {
 func oneAxis(c *Call, axis int) []int { return append(room[int](c, 1)[:0], axis) }
 
 // chunks yields the elements some at a time; the slice is overwritten by the
-// next.
+// next. It ends early where the call is to stop, of which Evaluate asks again.
 func (l *line[W]) chunks(yield func([]W) bool) {
 	if l.known != nil {
 		yield(l.known)
 		return
 	}
 	for at := 0; at < l.n; at += len(l.buf) {
+		if at%stopEvery == 0 && at > 0 && l.c != nil && l.c.Budget.stop() != nil {
+			return
+		}
 		part := l.buf[:min(len(l.buf), l.n-at)]
 		l.width.load(l.t, part, l.at+at)
 		if !yield(part) {
@@ -117,7 +121,7 @@ func folding[W, R any](w width[W], r width[R], f fold[W, R]) func(*Call, *tensor
 	}
 	return func(c *Call, out *tensor.T, rows rowSet) {
 		l := &room[line[W]](c, 1)[0]
-		*l = line[W]{t: rows.t, width: w, n: rows.m, buf: room[W](c, min(chunk, rows.m))}
+		*l = line[W]{c: c, t: rows.t, width: w, n: rows.m, buf: room[W](c, min(chunk, rows.m))}
 		dst := room[R](c, min(chunk, rows.n))
 		for at := 0; at < rows.n; at += chunk {
 			part := dst[:min(chunk, rows.n-at)]
@@ -181,12 +185,19 @@ func mapRows[W any](c *Call, w width[W], x *tensor.T, axes []int, f rowLoop[W]) 
 	}
 	defer lentRows.giveBack()
 	src, dst := room[W](c, rows.m), room[W](c, rows.m)
+	ends := func(often bool) bool { return often && c.Budget.stop() != nil } // Evaluate asks again
 	for i := range rows.n {
-		if (i%chunk == 0 || rows.m > chunk) && c.Budget.stop() != nil {
-			break // Evaluate asks again
+		if ends(i%chunk == 0 || rows.m > chunk) {
+			break
 		}
 		w.load(rows.t, src, i*rows.m)
+		if ends(rows.m > stopEvery) {
+			break
+		}
 		f(c, dst, src)
+		if ends(rows.m > stopEvery) {
+			break
+		}
 		w.store(res, i*rows.m, dst)
 	}
 	if rows.perm != nil {

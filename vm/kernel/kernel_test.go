@@ -381,35 +381,46 @@ func enlarged(r *rand.Rand, c *ir.Call, in []*tensor.T) (*ir.Call, []*tensor.T, 
 // TestLongRowsStop: a kernel leaves a row of millions of elements when the run is to
 // end, and says so, also where it is the last.
 func TestLongRowsStop(t *testing.T) {
-	refusal := errors.New("stop")
-	for _, c := range []struct{ op, attrs, out string }{
-		{"softmax", "axis=-1", "f32[1,4000000]"},
-		{"layernorm", "", "f32[1,4000000]"},
-		{"sum", "axis=[1]", "f32[1]"},
-		{"argmax", "axis=1", "i64[1]"},
+	for _, c := range []struct{ op, attrs, in, out string }{
+		{"softmax", "axis=-1", "f32[1,4000000]", "f32[1,4000000]"},
+		{"layernorm", "", "f32[1,4000000] f32[4000000] f32[4000000]", "f32[1,4000000]"},
+		{"sum", "axis=[1]", "f32[1,4000000]", "f32[1]"},
+		{"argmax", "axis=1", "f32[1,4000000]", "i64[1]"},
+		{"cumsum", "axis=0", "f32[4000000]", "f32[4000000]"},
+		{"cumprod", "axis=1", "i32[1,4000000]", "i32[1,4000000]"},
+		{"cumsum", "axis=0", "f64[40000,100]", "f64[40000,100]"},
+		{"prod", "axis=[0]", "f32[4000000]", "f32[]"},
+		{"prod", "axis=[0]", "f64[4000000]", "f64[]"},
+		{"prod", "axis=[0]", "i64[40000,100]", "i64[100]"},
+		{"variance", "axis=[0]", "f64[4000000]", "f64[]"},
+		{"sum", "axis=[0]", "i32[4000000]", "i32[]"},
 	} {
-		in := "f32[1,4000000]"
-		if c.op == "layernorm" {
-			in += " f32[4000000] f32[4000000]"
-		}
-		call, err := kernel.Bind(c.op, c.attrs, typesOf(t, in), typesOf(t, c.out))
+		call, err := kernel.Bind(c.op, c.attrs, typesOf(t, c.in), typesOf(t, c.out))
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &kernel.Options{Kind: kernel.Fast, Level: isa.Best()})
-		if k.Kind == kernel.Reference {
-			t.Fatalf("%s runs by %s", c.op, k.Name)
-		}
-		asked := 0
-		x := &kernel.Exec{Budget: &ir.Budget{Stop: func() error {
-			if asked++; asked >= 3 {
-				return refusal
+		for _, kind := range []kernel.Kind{kernel.Fast, kernel.Reference} {
+			k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &kernel.Options{Kind: kind, Level: isa.Best()})
+			if kind != kernel.Reference && k.Kind == kernel.Reference {
+				t.Fatalf("%s runs by %s", c.op, k.Name)
 			}
-			return nil
-		}}}
-		out := tensor.New(call.Out[0].DType, call.Out[0].Ints()...)
-		if err := k.Do(x, 0, 1, []*tensor.T{out}, garbageOf(call.In)); !errors.Is(err, refusal) || asked > 5 {
-			t.Errorf("%s: asked %d times, got %v", c.op, asked, err)
+			stopsSoon(t, k, call, c.op+" of "+c.in)
 		}
+	}
+}
+
+// stopsSoon holds a task to asking whether to go on, and to ending when it is told not to.
+func stopsSoon(t *testing.T, k *kernel.Prepared, call *ir.Call, what string) {
+	t.Helper()
+	refusal := errors.New("stop")
+	asked := 0
+	x := &kernel.Exec{Budget: &ir.Budget{Stop: func() error {
+		if asked++; asked >= 3 {
+			return refusal
+		}
+		return nil
+	}}}
+	if err := k.Do(x, 0, 1, garbage(call), garbageOf(call.In)); !errors.Is(err, refusal) || asked > 5 {
+		t.Errorf("%s by %s: asked %d times, got %v", what, k.Name, asked, err)
 	}
 }

@@ -20,9 +20,9 @@ var cumulates = &Row{Name: "cumulate", reach: reach{heart: aCumulation, alone: t
 	if !ok {
 		return nil, c.Op.Name + " of " + c.In[0].DType.String() + " does not accumulate here"
 	}
-	t := &cumulating{size: c.In[0].DType.Size(), loop: f.sums}
+	t := &cumulating{size: c.In[0].DType.Size(), cumulator: f.sums}
 	if c.Op.Name == "cumprod" {
-		t.loop = f.products
+		t.cumulator = f.products
 	}
 	t.outer, t.n, t.inner = extents(c.In[0].Ints(), axisIn(c.Int("axis"), c.In[0].Rank()))
 	t.pieces = (t.inner + cumulateRun - 1) / cumulateRun
@@ -38,60 +38,103 @@ const cumulateRun = 256
 type cumulating struct {
 	outer, n, inner, pieces int
 	size                    int
-	loop                    cumulator
+	cumulator
 }
 
-// A cumulator accumulates the rows of a piece, at most cumulateRun elements wide:
-// rows lie step elements apart. room is for as many wide elements.
-type cumulator func(room []byte, to, from unsafe.Pointer, rows, cols, step int)
+// A cumulator accumulates the rows of a piece, at most cumulateRun elements wide, in
+// room for as many wide elements: start takes the first row, and more takes rows behind
+// it that lie step elements apart.
+type cumulator struct {
+	start func(room []byte, to, from unsafe.Pointer, cols int)
+	more  func(room []byte, to, from unsafe.Pointer, rows, cols, step int)
+}
 
 func (t *cumulating) Parts(want int) int { return max(1, min(want, t.outer*t.pieces)) }
 
 func (t *cumulating) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	if t.n == 0 {
+		return nil
+	}
 	items := int64(t.outer * t.pieces)
 	room := x.Bytes(8 * cumulateRun)
 	for item := int(items * int64(part) / int64(parts)); item < int(items*int64(part+1)/int64(parts)); item++ {
 		col := item % t.pieces * cumulateRun
 		at := (item/t.pieces*t.n*t.inner + col) * t.size
-		if t.n > 0 {
-			t.loop(room, unsafe.Pointer(&out[0].Data[at]), unsafe.Pointer(&in[0].Data[at]), t.n, min(cumulateRun, t.inner-col), t.inner)
-		}
-		if err := x.Stop(); err != nil {
+		if err := t.piece(x, room, unsafe.Pointer(&out[0].Data[at]), unsafe.Pointer(&in[0].Data[at]), min(cumulateRun, t.inner-col)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cumulators are the loops of a dtype.
-var cumulators = map[tensor.DType]struct{ sums, products cumulator }{
-	tensor.F64: {sumsOf[float64, float64], productsOf[float64, float64]},
-	tensor.F32: {sumsOf[float32, float64], productsOf[float32, float64]},
-	tensor.I64: {sumsOf[int64, int64], productsOf[int64, int64]},
-	tensor.I32: {sumsOf[int32, int32], productsOf[int32, int32]},
-	tensor.I16: {sumsOf[int16, int16], productsOf[int16, int16]},
-	tensor.I8:  {sumsOf[int8, int8], productsOf[int8, int8]},
-	tensor.U64: {sumsOf[uint64, uint64], productsOf[uint64, uint64]},
-	tensor.U32: {sumsOf[uint32, uint32], productsOf[uint32, uint32]},
-	tensor.U16: {sumsOf[uint16, uint16], productsOf[uint16, uint16]},
-	tensor.U8:  {sumsOf[uint8, uint8], productsOf[uint8, uint8]},
+// cumulateStop is after how many elements it is asked whether to go on.
+const cumulateStop = 1 << 16
+
+// piece goes along a piece of so many columns.
+func (t *cumulating) piece(x *Exec, room []byte, to, from unsafe.Pointer, cols int) error {
+	t.start(room, to, from, cols)
+	most := cumulateStop / cols
+	for row := 1; row < t.n; row += most {
+		at := row * t.inner * t.size
+		t.more(room, unsafe.Add(to, at), unsafe.Add(from, at), min(most, t.n-row), cols, t.inner)
+		if err := x.Stop(); err != nil {
+			return err
+		}
+	}
+	return x.Stop()
 }
 
-// sumsOf accumulates sums of E in W. The first element is the first sum, so that -0
+// cumulators are the loops of a dtype.
+var cumulators = map[tensor.DType]struct{ sums, products cumulator }{
+	tensor.F64: cumulatorsOf[float64, float64](),
+	tensor.F32: cumulatorsOf[float32, float64](),
+	tensor.I64: cumulatorsOf[int64, int64](),
+	tensor.I32: cumulatorsOf[int32, int32](),
+	tensor.I16: cumulatorsOf[int16, int16](),
+	tensor.I8:  cumulatorsOf[int8, int8](),
+	tensor.U64: cumulatorsOf[uint64, uint64](),
+	tensor.U32: cumulatorsOf[uint32, uint32](),
+	tensor.U16: cumulatorsOf[uint16, uint16](),
+	tensor.U8:  cumulatorsOf[uint8, uint8](),
+}
+
+// cumulatorsOf accumulate E in W.
+func cumulatorsOf[E, W anyNumber]() struct{ sums, products cumulator } {
+	return struct{ sums, products cumulator }{
+		cumulator{startRow[E, W], sumsOf[E, W]},
+		cumulator{startRow[E, W], productsOf[E, W]},
+	}
+}
+
+// startRow begins with the first row, whose elements are the first sums, so that -0
 // stays.
+func startRow[E, W anyNumber](room []byte, to, from unsafe.Pointer, cols int) {
+	wide := wideRow[W](room, cols)
+	d, s := rowAt[E](to, 0, cols), rowAt[E](from, 0, cols)
+	for i, v := range s {
+		wide[i] = W(v)
+		d[i] = E(wide[i])
+	}
+}
+
+func wideRow[W any](room []byte, cols int) []W {
+	return elements[W](unsafe.Pointer(unsafe.SliceData(room)), cols)
+}
+
+// sumsOf goes on with the rows behind the first.
 func sumsOf[E, W anyNumber](room []byte, to, from unsafe.Pointer, rows, cols, step int) {
+	sums := wideRow[W](room, cols)
 	if cols == 1 {
 		to, from := elements[E](to, (rows-1)*step+1), elements[E](from, (rows-1)*step+1)
-		sum := W(from[0])
-		to[0] = E(sum)
-		for at := step; at < len(from); at += step {
+		sum := sums[0]
+		for at := 0; at < len(from); at += step {
 			sum += W(from[at])
 			to[at] = E(sum)
 		}
+		sums[0] = sum
 		return
 	}
-	sums := startRow[E, W](room, to, from, cols)
-	for r := 1; r < rows; r++ {
+	for r := range rows {
 		d, s := rowAt[E](to, r*step, cols), rowAt[E](from, r*step, cols)
 		for i, v := range s {
 			sums[i] += W(v)
@@ -102,25 +145,14 @@ func sumsOf[E, W anyNumber](room []byte, to, from unsafe.Pointer, rows, cols, st
 
 // productsOf is sumsOf for products.
 func productsOf[E, W anyNumber](room []byte, to, from unsafe.Pointer, rows, cols, step int) {
-	products := startRow[E, W](room, to, from, cols)
-	for r := 1; r < rows; r++ {
+	products := wideRow[W](room, cols)
+	for r := range rows {
 		d, s := rowAt[E](to, r*step, cols), rowAt[E](from, r*step, cols)
 		for i, v := range s {
 			products[i] *= W(v)
 			d[i] = E(products[i])
 		}
 	}
-}
-
-// startRow begins with the first row.
-func startRow[E, W anyNumber](room []byte, to, from unsafe.Pointer, cols int) []W {
-	wide := elements[W](unsafe.Pointer(unsafe.SliceData(room)), cols)
-	d, s := rowAt[E](to, 0, cols), rowAt[E](from, 0, cols)
-	for i, v := range s {
-		wide[i] = W(v)
-		d[i] = E(wide[i])
-	}
-	return wide
 }
 
 func rowAt[E any](p unsafe.Pointer, at, n int) []E {

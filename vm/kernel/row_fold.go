@@ -76,7 +76,9 @@ func (t *foldTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	room := unsafe.Pointer(unsafe.SliceData(x.Bytes(2 * 4 * 8)))
 	for end := first + n; first < end; first += 4 {
 		n := min(4, end-first)
-		t.four(room, from, first, n)
+		if err := t.four(x, room, from, first, n); err != nil {
+			return err
+		}
 		copy(unsafe.Slice((*byte)(unsafe.Add(to, first*t.size)), n*t.size), unsafe.Slice((*byte)(room), n*t.size))
 		if err := x.Stop(); err != nil {
 			return err
@@ -85,31 +87,48 @@ func (t *foldTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	return nil
 }
 
+// foldStop is after how many elements it is asked whether to go on.
+const foldStop = 1 << 16
+
 // four reduces rows from first on, up to four: one stands for those that are missing.
 // Behind the four results there is room for as many means.
-func (t *foldTask) four(to, from unsafe.Pointer, first, n int) {
-	y := &t.layout
-	rows := func(time int) (rows [4]unsafe.Pointer) {
+func (t *foldTask) four(x *Exec, to, from unsafe.Pointer, first, n int) error {
+	rows := func(at int) (rows [4]unsafe.Pointer) {
 		for i := range rows {
-			rows[i] = unsafe.Add(from, (time*y.Apart+(first+min(i, n-1))*y.N)*t.size)
+			rows[i] = unsafe.Add(from, (at+(first+min(i, n-1))*t.layout.N)*t.size)
 		}
 		return rows
 	}
 	t.start(to, 4)
-	for time := range y.Times {
-		t.rows(to, rows(time), y.N)
+	if err := t.along(x, func(at, n int) { t.rows(to, rows(at), n) }); err != nil {
+		return err
 	}
 	t.finish(to, 4)
 	if t.spread == nil {
-		return
+		return nil
 	}
 	means := unsafe.Add(to, 4*8)
 	*(*[4]float64)(means) = *(*[4]float64)(to)
 	t.start(to, 4)
+	err := t.along(x, func(at, n int) { t.spread.rows(to, means, rows(at), n) })
+	t.spread.end(to, 4, t.layout.Times*t.layout.N, t.correction)
+	return err
+}
+
+// along goes through the elements of a row in pieces of n that begin at an element.
+func (t *foldTask) along(x *Exec, f func(at, n int)) error {
+	y := &t.layout
 	for time := range y.Times {
-		t.spread.rows(to, means, rows(time), y.N)
+		for i := 0; i < y.N; i += foldStop / 4 {
+			f(time*y.Apart+i, min(foldStop/4, y.N-i))
+			if i+foldStop/4 < y.N || time&1023 == 1023 {
+				if err := x.Stop(); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	t.spread.end(to, 4, y.Times*y.N, t.correction)
+	return nil
 }
 
 func (t *foldTask) finish(to unsafe.Pointer, n int) {
@@ -127,13 +146,17 @@ func (t *foldTask) runColumns(x *Exec, part, parts int, to, from unsafe.Pointer)
 		cols := min(foldRun, y.Inner-col)
 		d, s := unsafe.Add(to, (outer*y.Inner+col)*t.size), unsafe.Add(from, (outer*y.N*y.Inner+col)*t.size)
 		t.start(d, cols)
-		t.each(s, func(row unsafe.Pointer) { t.columns(d, row, cols) })
+		if err := t.each(x, s, func(row unsafe.Pointer) { t.columns(d, row, cols) }); err != nil {
+			return err
+		}
 		t.finish(d, cols)
 		if t.spread != nil {
 			copy(means, unsafe.Slice((*byte)(d), 8*cols))
 			t.start(d, cols)
 			m := unsafe.Pointer(unsafe.SliceData(means))
-			t.each(s, func(row unsafe.Pointer) { t.spread.columns(d, m, row, cols) })
+			if err := t.each(x, s, func(row unsafe.Pointer) { t.spread.columns(d, m, row, cols) }); err != nil {
+				return err
+			}
 			t.spread.end(d, cols, y.Times*y.N, t.correction)
 		}
 		if err := x.Stop(); err != nil {
@@ -144,11 +167,17 @@ func (t *foldTask) runColumns(x *Exec, part, parts int, to, from unsafe.Pointer)
 }
 
 // each goes through the rows of columns that begin at a place.
-func (t *foldTask) each(from unsafe.Pointer, f func(row unsafe.Pointer)) {
+func (t *foldTask) each(x *Exec, from unsafe.Pointer, f func(row unsafe.Pointer)) error {
 	y := &t.layout
 	for time := range y.Times {
 		for i := range y.N {
 			f(unsafe.Add(from, (time*y.Apart+i*y.Inner)*t.size))
+			if i%(foldStop/foldRun) == foldStop/foldRun-1 {
+				if err := x.Stop(); err != nil {
+					return err
+				}
+			}
 		}
 	}
+	return nil
 }

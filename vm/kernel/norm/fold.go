@@ -185,12 +185,22 @@ func rowSum(of func(*loops) rowLoop) func(*loops, *Layout, []float32) float64 {
 
 // rowProd multiplies in ascending order, since what leaves the range of float64 on the
 // way depends on it.
-func rowProd(_ *loops, y *Layout, x []float32) float64 {
+func rowProd(l *loops, y *Layout, x []float32) float64 {
 	p := 1.0
 	for t := range y.Times {
-		for _, v := range y.stretch(x, t) {
-			p *= float64(v)
+		row := y.stretch(x, t)
+		if l.pieces == nil {
+			p = prodFrom(p, row)
+			continue
 		}
+		l.pieces(len(row), func(lo, hi int) { p = prodFrom(p, row[lo:hi]) })
+	}
+	return p
+}
+
+func prodFrom(p float64, row []float32) float64 {
+	for _, v := range row {
+		p *= float64(v)
 	}
 	return p
 }

@@ -39,6 +39,7 @@ func (x *Scratch) pieces(n int, f func(lo, hi int)) {
 func (c *chopper) chop(x *Scratch, l *loops) {
 	c.of, c.loops = l, *l
 	p := &c.loops
+	p.pieces = x.pieces
 	p.sum, p.sumSquare, p.sumAbs = x.summing(l.sum), x.summing(l.sumSquare), x.summing(l.sumAbs)
 	p.moments = func(v []float32, pivot float32) (d, dd float64) {
 		x.pieces(len(v), func(lo, hi int) {

@@ -9,6 +9,10 @@ import (
 // loops are the primitives of one level. Slices of one call have the same length, but
 // for acc and its like, which may be longer.
 type loops struct {
+	// pieces calls f with the bounds of the pieces of a long row, until it is to be left;
+	// nil: rows are not long.
+	pieces func(n int, f func(lo, hi int))
+
 	// Sums of a row, in sixteen lanes of float64.
 	sum, sumSquare, sumAbs func(x []float32) float64
 	moments                func(x []float32, pivot float32) (d, dd float64)
