@@ -69,7 +69,8 @@ type firstRuns struct {
 
 func newFirstRuns(t *testing.T, opts npu.Options) *firstRuns {
 	f := &firstRuns{opts: opts}
-	p := compile(t, beginners, opts)
+	p := must(npu.Compile(npu.Script("test.npu", beginners), opts))
+	defer p.Close() // else its workers stay for others
 	for _, n := range firstSizes {
 		in := map[string]*npu.Tensor{"x": npu.RandomTensor(npu.F32, []int{n, 64}, uint64(n), "x"), "i": npu.FromSlice([]int{1}, []int32{int32(n)})}
 		f.in = append(f.in, in)

@@ -86,10 +86,19 @@ func (b *Body) Type(v int) ir.Type {
 // Def finds the operator that makes a value, and which of its results that is; it
 // is nil for an input.
 func (b *Body) Def(v int) (op *Op, result int) {
-	for i := range b.Ops {
-		if o := &b.Ops[i]; v >= o.First && v < o.First+o.Results() {
-			return o, v - o.First
+	lo, hi := 0, len(b.Ops) // of the operators, the last whose first result is not behind v
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); b.Ops[mid].First <= v {
+			lo = mid + 1
+		} else {
+			hi = mid
 		}
+	}
+	if lo == 0 || v < len(b.In) {
+		return nil, 0
+	}
+	if o := &b.Ops[lo-1]; v < o.First+o.Results() {
+		return o, v - o.First
 	}
 	return nil, 0
 }
