@@ -110,9 +110,9 @@ func (b *Body) number(v int) (x float32, ok bool) {
 	return float32(t.FloatAt(0)), true
 }
 
-// quantizeWork estimates nanoseconds: a division an element is what takes longest.
+// quantizeWork estimates nanoseconds.
 func quantizeWork(level isa.Level, n int) int64 {
-	pico := int64(250)
+	pico := int64(150)
 	if level == isa.Portable || level == isa.NEON {
 		pico = 3000
 	}
@@ -131,7 +131,8 @@ func (t *quantizeTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error 
 			}
 		}
 		line := src[i*t.n : (i+1)*t.n]
-		scale := narrow.Largest(t.level, line) / t.by
+		top := narrow.Largest(t.level, line)
+		scale := top / t.by
 		if t.held {
 			scale = max(scale, t.least) // of NaN and another it is NaN, as the operator's
 		}
@@ -139,7 +140,7 @@ func (t *quantizeTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error 
 			floats(out[t.scales])[i] = scale
 		}
 		if t.bytes != Absent {
-			narrow.QuantizeSigned(t.level, tensor.Of[int8](out[t.bytes])[i*t.n:(i+1)*t.n], line, scale)
+			narrow.QuantizeRow(t.level, tensor.Of[int8](out[t.bytes])[i*t.n:(i+1)*t.n], line, scale, top)
 		}
 	}
 	return nil

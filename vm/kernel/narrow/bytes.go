@@ -64,13 +64,38 @@ func QuantizeSigned(level isa.Level, dst []int8, src []float32, scale float32) {
 	if n > 0 {
 		at(level).quantizeSigned(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n, scale)
 	}
-	for i := n; i < len(dst); i++ {
+	quantizeSigned(dst[n:], src[n:], scale)
+}
+
+func quantizeSigned(dst []int8, src []float32, scale float32) {
+	for i := range dst {
 		x := src[i] / scale
 		if x != x {
 			x = 0
 		}
 		dst[i] = int8(math.RoundToEven(float64(max(math.MinInt8, min(math.MaxInt8, x)))))
 	}
+}
+
+// QuantizeRow is QuantizeSigned for elements whose magnitudes are at most top, the largest
+// of them, or NaN. It is faster where that is a number.
+func QuantizeRow(level isa.Level, dst []int8, src []float32, scale, top float32) {
+	// The reciprocal gives the same for scales far from the ends of float32, where what
+	// the product by it is corrected by is not rounded.
+	const least, small = 0x1p-60, 1 << 20
+	switch {
+	case top == 0 && scale > 0:
+		clear(dst[:len(src)])
+		return
+	case !(scale >= least && scale <= 1/least && top < small*scale):
+		QuantizeSigned(level, dst, src, scale)
+		return
+	}
+	n := whole(level, len(dst))
+	if n > 0 {
+		at(level).quantizeSmall(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n, scale, 1/scale)
+	}
+	quantizeSigned(dst[n:], src[n:], scale)
 }
 
 // A Quantizer maps floats to bytes: q = round(x/Scale) + Zero, held within 0 and

@@ -31,3 +31,8 @@ func quantizeAVX2(dst *uint8, src *float32, n int, scale float32, lo float32, hi
 //
 //go:noescape
 func quantizeSignedAVX2(dst *int8, src *float32, n int, scale float32)
+
+// quantizeSmallAVX2 makes bytes of round(x/scale), held within -128 and 127, of n floats, a multiple of eight, whose quotients are less than 2^20. inverse is 1/scale.
+//
+//go:noescape
+func quantizeSmallAVX2(dst *int8, src *float32, n int, scale float32, inverse float32)

@@ -9,7 +9,7 @@ TEXT ·fromBF16AVX2(SB), $0-24
 
 eight:
 	SUBQ      $0x08, DX
-	JLT       done
+	JLT       eightDone
 	VPMOVZXWD (CX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVDQU   Y0, (AX)
@@ -17,7 +17,7 @@ eight:
 	ADDQ      $0x10, CX
 	JMP       eight
 
-done:
+eightDone:
 	VZEROUPPER
 	RET
 
@@ -30,14 +30,14 @@ TEXT ·fromF16AVX2(SB), $0-24
 
 eight:
 	SUBQ      $0x08, DX
-	JLT       done
+	JLT       eightDone
 	VCVTPH2PS (CX), Y0
 	VMOVUPS   Y0, (AX)
 	ADDQ      $0x20, AX
 	ADDQ      $0x10, CX
 	JMP       eight
 
-done:
+eightDone:
 	VZEROUPPER
 	RET
 
@@ -50,14 +50,14 @@ TEXT ·toF16AVX2(SB), $0-24
 
 eight:
 	SUBQ      $0x08, DX
-	JLT       done
+	JLT       eightDone
 	VMOVUPS   (CX), Y0
 	VCVTPS2PH $0x00, Y0, (AX)
 	ADDQ      $0x10, AX
 	ADDQ      $0x20, CX
 	JMP       eight
 
-done:
+eightDone:
 	VZEROUPPER
 	RET
 
@@ -82,7 +82,7 @@ TEXT ·toBF16AVX2(SB), $0-24
 
 eight:
 	SUBQ         $0x08, DX
-	JLT          done
+	JLT          eightDone
 	VMOVUPS      (CX), Y3
 	VPSRLD       $0x10, Y3, Y4
 	VPAND        Y0, Y4, Y4
@@ -99,7 +99,7 @@ eight:
 	ADDQ         $0x20, CX
 	JMP          eight
 
-done:
+eightDone:
 	VZEROUPPER
 	RET
 
@@ -124,7 +124,7 @@ TEXT ·roundBF16AVX2(SB), $0-24
 
 eight:
 	SUBQ      $0x08, DX
-	JLT       done
+	JLT       eightDone
 	VMOVUPS   (CX), Y4
 	VPSRLD    $0x10, Y4, Y5
 	VPAND     Y0, Y5, Y5
@@ -139,6 +139,6 @@ eight:
 	ADDQ      $0x20, CX
 	JMP       eight
 
-done:
+eightDone:
 	VZEROUPPER
 	RET

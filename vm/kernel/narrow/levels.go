@@ -12,6 +12,7 @@ type loops struct {
 	extent            func(src *float32, n int) (lo, hi float32)
 	largest           func(src *float32, n int) (bits int32)
 	quantizeSigned    func(dst *int8, src *float32, n int, scale float32)
+	quantizeSmall     func(dst *int8, src *float32, n int, scale, inverse float32)
 	quantize          func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)
 }
 

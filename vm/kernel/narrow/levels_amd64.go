@@ -8,7 +8,7 @@ var avx2 = &loops{
 	roundBF16: roundBF16AVX2,
 	widen:     widenAVX2, widenSigned: widenSignedAVX2,
 	extent: extent, largest: largest,
-	quantize: quantizeAVX2, quantizeSigned: quantizeSignedAVX2,
+	quantize: quantizeAVX2, quantizeSigned: quantizeSignedAVX2, quantizeSmall: quantizeSmallAVX2,
 }
 
 // extent and largest join the lanes. They call assembly by its name, so that what it

@@ -214,9 +214,20 @@ func TestQuantizeSigned(t *testing.T) {
 			for i := range src {
 				src[i] = float32(rnd.Intn(1000)-500) / 4
 			}
+		case 4:
+			clear(src)
+			scale = float32(rnd.Intn(2))
+		case 5:
+			for i := range src {
+				src[i] = float32(rnd.NormFloat64()) * 1e3
+			}
 		}
 		dst, intact := within(rnd, n, int8(77))
-		QuantizeSigned(level, dst, src, scale)
+		if n%2 == 0 {
+			QuantizeSigned(level, dst, src, scale)
+		} else {
+			QuantizeRow(level, dst, src, scale, Largest(level, src))
+		}
 		for i, x := range src {
 			want := 0.0
 			if q := float64(float32(x / scale)); q == q {
@@ -230,6 +241,43 @@ func TestQuantizeSigned(t *testing.T) {
 			t.Fatalf("written outside of %d", n)
 		}
 	})
+}
+
+// TestQuantizeByReciprocal: where a quotient lies so close to a half that the last digit of
+// the reciprocal might count. The quotient x/s is about half an ulp from a half h, where
+// rounding to a float decides, if s is a few ulp from a multiple of 2^23-e of them, with
+// 2^e <= h: all such s and h, and the x around s*h.
+func TestQuantizeByReciprocal(t *testing.T) {
+	const around, neighbours = 9, 3
+	var src []float32
+	for exponent := -1; exponent <= 6; exponent++ {
+		step := 1 << (23 - max(exponent, 0)) // of the mantissa of s
+		for base := 1 << 23; base < 1<<24; base += step {
+			for off := -around; off <= around; off++ {
+				scale := float32(math.Ldexp(float64(base+off), -30))
+				src = src[:0]
+				for h := math.Ldexp(1, exponent); h < math.Ldexp(2, exponent); h += 0.5 {
+					x := float32(h * float64(scale))
+					for range neighbours {
+						x = math.Nextafter32(x, 0)
+					}
+					for range 2*neighbours + 1 {
+						src, x = append(src, x, -x), math.Nextafter32(x, math.MaxFloat32)
+					}
+				}
+				dst := make([]int8, len(src))
+				for _, level := range isa.Levels() {
+					QuantizeRow(level, dst, src, scale, Largest(level, src))
+					for i, x := range src {
+						want := max(-128, min(127, math.RoundToEven(float64(x/scale))))
+						if float64(dst[i]) != want {
+							t.Fatalf("%v: %x by %x is %d, not %g", level, x, scale, dst[i], want)
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestExtent: zero belongs to every range and NaN to none.
@@ -303,7 +351,7 @@ func TestQuantize(t *testing.T) {
 // BenchmarkNarrow: elements a second, in L2.
 func BenchmarkNarrow(b *testing.B) {
 	const n = 1 << 14
-	floats, halves, bytes := make([]float32, n), make([]uint16, n), make([]uint8, n)
+	floats, halves, bytes, signed := make([]float32, n), make([]uint16, n), make([]uint8, n), make([]int8, n)
 	q := Quantizer{Scale: 0.1, Zero: 3}
 	for _, level := range isa.Levels() {
 		for _, k := range []struct {
@@ -315,6 +363,9 @@ func BenchmarkNarrow(b *testing.B) {
 			{"ToBF16", func() { ToBF16(level, halves, floats) }},
 			{"ToF16", func() { ToF16(level, halves, floats) }},
 			{"Extent", func() { Extent(level, floats) }},
+			{"Largest", func() { Largest(level, floats) }},
+			{"QuantizeSigned", func() { QuantizeSigned(level, signed, floats, 0.1) }},
+			{"QuantizeRow", func() { QuantizeRow(level, signed, floats, 0.1, 1) }},
 			{"Quantize", func() { q.Quantize(level, bytes, floats) }},
 		} {
 			b.Run(k.name+"/"+level.String(), func(b *testing.B) {

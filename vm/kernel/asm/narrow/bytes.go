@@ -25,6 +25,7 @@ func bytes(c *Context) {
 	largest(c)
 	quantize(c)
 	quantizeSigned(c)
+	quantizeSmall(c)
 }
 
 // extent writes the search for the least and greatest element.
@@ -52,20 +53,34 @@ func extent(c *Context) {
 // largest writes the search for the largest magnitude. Without their signs, floats have
 // the order of integers, and NaN is above all.
 func largest(c *Context) {
-	var top, mask reg.VecVirtual
-	write(c, "largestAVX2", "func(src *float32, top *[8]int32, n int)",
+	const ways = 4 // as many are compared at a time, since each waits for the last of its own
+	l := begin(c, "largestAVX2", "func(src *float32, top *[8]int32, n int)",
 		"largestAVX2 raises top to the bits of what n floats hold, a multiple of eight, without their signs, lane by lane.",
-		map[string]int{"src": 4}, []string{"src"},
-		func(l *loop) {
-			top, mask = c.YMM(), l.constant(0x7fffffff)
-			c.VMOVDQU(Mem{Base: c.Load(c.Param("top"), c.GP64())}, top)
-		},
-		func(l *loop) {
-			x := c.YMM()
-			c.VPAND(l.at["src"], mask, x)
-			c.VPMAXSD(x, top, top)
-		},
-		func(l *loop) { c.VMOVDQU(top, Mem{Base: c.Load(c.Param("top"), c.GP64())}) })
+		map[string]int{"src": 4}, []string{"src"})
+	mask := l.constant(0x7fffffff)
+	var tops [ways]reg.VecVirtual
+	for i := range tops {
+		tops[i] = c.YMM()
+		c.VPXOR(tops[i], tops[i], tops[i])
+	}
+	one := func(i int) {
+		x := c.YMM()
+		c.VPAND(l.at["src"].Offset(32*i), mask, x)
+		c.VPMAXSD(x, tops[i], tops[i])
+	}
+	l.rounds("many", ways, func() {
+		for i := range ways {
+			one(i)
+		}
+	})
+	l.rounds("eight", 1, func() { one(0) })
+	for i := 1; i < ways; i++ {
+		c.VPMAXSD(tops[i], tops[0], tops[0])
+	}
+	to := Mem{Base: c.Load(c.Param("top"), c.GP64())}
+	c.VPMAXSD(to, tops[0], tops[0])
+	c.VMOVDQU(tops[0], to)
+	l.end()
 }
 
 // quantizeSigned writes the rounding of floats to bytes with a sign.
@@ -78,18 +93,55 @@ func quantizeSigned(c *Context) {
 			scale, lo, hi = l.spread("scale"), l.constant(0xc3000000), l.constant(0x42fe0000) // -128, 127
 		},
 		func(l *loop) {
-			y, high, x, number := l.load("src"), c.XMM(), c.XMM(), c.YMM()
+			y, number := l.load("src"), c.YMM()
 			c.VDIVPS(scale, y, y)
 			c.VCMPPS(Imm(7), y, y, number) // 7: ordered
 			c.VANDPS(number, y, y)
 			c.VMAXPS(lo, y, y)
 			c.VMINPS(hi, y, y)
 			c.VCVTPS2DQ(y, y)
-			c.VEXTRACTI128(Imm(1), y, high)
-			c.VPACKSSDW(high, y.AsX(), x)
-			c.VPACKSSWB(x, x, x)
-			c.VMOVQ(x, l.at["dst"])
+			l.storeBytes(y)
 		}, nil)
+}
+
+// storeBytes stores eight integers as bytes with a sign.
+func (l *loop) storeBytes(y reg.VecVirtual) {
+	high, x := l.XMM(), l.XMM()
+	l.VEXTRACTI128(Imm(1), y, high)
+	l.VPACKSSDW(high, y.AsX(), x)
+	l.VPACKSSWB(x, x, x)
+	l.VMOVQ(x, l.at["dst"])
+}
+
+// quantizeSmall writes the same for quotients that are small. A division takes as long as
+// all the rest, so they come from the reciprocal of the scale: what is wrong in their last
+// digits is found and corrected by two multiplications that round once.
+func quantizeSmall(c *Context) {
+	l := begin(c, "quantizeSmallAVX2", "func(dst *int8, src *float32, n int, scale, inverse float32)",
+		"quantizeSmallAVX2 makes bytes of round(x/scale), held within -128 and 127, of n floats, a multiple of eight, whose quotients are less than 2^20. inverse is 1/scale.",
+		map[string]int{"dst": 1, "src": 4}, []string{"dst", "src"})
+	scale, inverse := l.spread("scale"), l.spread("inverse")
+	whole := func(i int) reg.VecVirtual {
+		x, q := c.YMM(), c.YMM()
+		c.VMOVUPS(l.at["src"].Offset(32*i), x)
+		c.VMULPS(inverse, x, q)
+		c.VFNMADD231PS(scale, q, x) // what q is off, times the scale
+		c.VFMADD231PS(inverse, x, q)
+		c.VCVTPS2DQ(q, q)
+		return q
+	}
+	order := l.table("order", []uint32{0, 4, 1, 5, 2, 6, 3, 7})
+	l.rounds("many", 4, func() {
+		a, b := whole(0), whole(1)
+		c.VPACKSSDW(b, a, a)
+		d, e := whole(2), whole(3)
+		c.VPACKSSDW(e, d, d)
+		c.VPACKSSWB(d, a, a)
+		c.VPERMD(a, order, a) // packing works within halves
+		c.VMOVDQU(a, l.at["dst"])
+	})
+	l.rounds("eight", 1, func() { l.storeBytes(whole(0)) })
+	l.end()
 }
 
 // quantize writes the rounding of floats to bytes.

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -21,40 +22,72 @@ func main() {
 // eight, then what begin loads.
 type loop struct {
 	*Context
-	at   map[string]Mem
-	size map[string]int
-	n    reg.Register
+	name  string
+	at    map[string]Mem
+	size  map[string]int
+	order []string // of the arrays
+	n     reg.Register
 }
 
-// write emits a function. begin runs before the loop, round for each eight
-// elements, and end behind it.
-func write(c *Context, name, signature, doc string, arrays map[string]int, order []string, begin, round, end func(*loop)) {
+// begin emits the head of a function.
+func begin(c *Context, name, signature, doc string, arrays map[string]int, order []string) *loop {
 	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr(signature)
 	c.Doc(doc)
-	l := &loop{Context: c, at: map[string]Mem{}, size: arrays}
+	l := &loop{Context: c, name: name, at: map[string]Mem{}, size: arrays, order: order}
 	for _, array := range order {
 		l.at[array] = Mem{Base: c.Load(c.Param(array), c.GP64())}
 	}
 	l.n = c.Load(c.Param("n"), c.GP64())
-	if begin != nil {
-		begin(l)
+	return l
+}
+
+// rounds emits a loop, each round of which is for so many times eight elements; what is
+// too few for one is left to a loop behind it.
+func (l *loop) rounds(label string, eights int, round func()) {
+	l.Label(label)
+	l.SUBQ(Imm(uint64(8*eights)), l.n)
+	l.JLT(LabelRef(label + "Done"))
+	round()
+	for _, array := range l.order {
+		l.ADDQ(Imm(uint64(8*eights*l.size[array])), l.at[array].Base)
 	}
-	c.Label("eight")
-	c.SUBQ(Imm(8), l.n)
-	c.JLT(LabelRef("done"))
-	round(l)
-	for _, array := range order {
-		c.ADDQ(Imm(uint64(8*arrays[array])), l.at[array].Base)
+	l.JMP(LabelRef(label))
+	l.Label(label + "Done")
+	if eights > 1 {
+		l.ADDQ(Imm(uint64(8*eights)), l.n)
 	}
-	c.JMP(LabelRef("eight"))
-	c.Label("done")
-	if end != nil {
-		end(l)
+}
+
+func (l *loop) end() {
+	l.VZEROUPPER()
+	l.RET()
+}
+
+// write emits a function. first runs before the loop, round for each eight
+// elements, and last behind it.
+func write(c *Context, name, signature, doc string, arrays map[string]int, order []string, first, round, last func(*loop)) {
+	l := begin(c, name, signature, doc, arrays, order)
+	if first != nil {
+		first(l)
 	}
-	c.VZEROUPPER()
-	c.RET()
+	l.rounds("eight", 1, func() { round(l) })
+	if last != nil {
+		last(l)
+	}
+	l.end()
+}
+
+// table is eight constants of four bytes in a register.
+func (l *loop) table(name string, values []uint32) reg.VecVirtual {
+	data, y := l.StaticGlobal(l.name+name), l.YMM()
+	l.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i, v := range values {
+		l.AddDatum(4*i, U32(v))
+	}
+	l.VMOVDQU(data, y)
+	return y
 }
 
 // constant fills a register with four bytes.
