@@ -67,7 +67,7 @@ func given(in []*tensor.T) []*tensor.T {
 }
 
 // forRegions are rows that take several operators, and the reference.
-var forRegions = []string{"any", "gated/f32", "scores/f32", "quantize/f32"}
+var forRegions = []string{"any", "gated/f32", "gated/bf16", "gated/f16", "gated/int8", "scores/f32", "quantize/f32"}
 
 // TestEveryRow runs sampled calls of every operator by the kernels of every level,
 // bound from their text, with arguments that runs bring and with constant ones, and

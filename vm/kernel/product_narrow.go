@@ -67,8 +67,7 @@ type narrowRun struct {
 // narrowRun takes the memory for a part of a product.
 func (p *product) narrowRun(x *Exec, rows, cols int) (h narrowRun) {
 	f := p.format
-	h.rows = min(rows, max(96, leftPiece/max(p.k, 1)))
-	h.left = x.Floats(f.LeftLen(h.rows, p.k))
+	h.leftRoom(x, p, min(rows, leftRows(p.k)))
 	h.cols = cols
 	if p.packs == nil {
 		w := f.Width()
@@ -78,10 +77,19 @@ func (p *product) narrowRun(x *Exec, rows, cols int) (h narrowRun) {
 			h.offsets = x.Floats(h.cols)
 		}
 	}
-	if p.a.col != 1 {
-		h.gathered = x.Bytes(p.leftSize * p.k * h.rows)
-	}
 	return h
+}
+
+// leftRows is how many rows of k elements the left operand is laid out in at a time.
+func leftRows(k int) int { return max(96, leftPiece/max(k, 1)) }
+
+// leftRoom takes memory for rows of the left operand.
+func (h *narrowRun) leftRoom(x *Exec, p *product, rows int) {
+	h.rows = rows
+	h.left = x.Floats(p.format.LeftLen(rows, p.k))
+	if p.a.col != 1 {
+		h.gathered = x.Bytes(p.leftSize * p.k * rows)
+	}
 }
 
 // multiplyNarrow computes rows and columns of the product of one index of the batch,
