@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/passes/rewrite"
 )
 
@@ -108,6 +109,7 @@ type compared struct {
 	within   float64
 	order    []*seen            // values with a name
 	byName   map[string][]*seen // of order
+	byPlace  map[seenAt][]*seen  // of order
 	results  []*Tensor          // of the machine
 	warnings Diagnostics
 }
@@ -116,7 +118,16 @@ type compared struct {
 type seen struct {
 	value *ir.Value
 	is    *Tensor
+	nth   int // of those of its place: a module's values come once a call, a loop's once a round
 }
+
+// A seenAt is where values of one name come from.
+type seenAt struct {
+	name string
+	pos  diag.Loc
+}
+
+func (s *seen) at() seenAt { return seenAt{s.value.Name, s.value.Pos} }
 
 // runSide runs one side twice: by the interpreter, which shows every value, and
 // on the machine.
@@ -145,7 +156,7 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 
 // compared begins one side.
 func (t *trial) compared(o *optimised) *compared {
-	return &compared{opts: t.c.opts, fn: o.fn, within: o.within, byName: map[string][]*seen{}, warnings: slices.Concat(t.c.warnings, t.base.warnings)}
+	return &compared{opts: t.c.opts, fn: o.fn, within: o.within, byName: map[string][]*seen{}, byPlace: map[seenAt][]*seen{}, warnings: slices.Concat(t.c.warnings, t.base.warnings)}
 }
 
 // see keeps a value that has a name; weights are the same on both sides.
@@ -153,9 +164,12 @@ func (c *compared) see(v *ir.Value, out []*Tensor) {
 	if v.Name == "" || v.Op == ir.Param {
 		return
 	}
-	s := &seen{v, out[0]}
+	s := &seen{value: v, is: out[0]}
+	at := s.at()
+	s.nth = len(c.byPlace[at])
 	c.order = append(c.order, s)
 	c.byName[v.Name] = append(c.byName[v.Name], s)
+	c.byPlace[at] = append(c.byPlace[at], s)
 }
 
 // sameInputs refuses programs that do not take the same inputs.
@@ -178,12 +192,12 @@ func (c *compared) sameInputs(d *compared) error {
 func (c *compared) against(d *compared, within float64) (*Comparison, error) {
 	out := &Comparison{}
 	for _, s := range c.order {
-		other := d.same(s, len(c.byName[s.value.Name]))
+		other := d.same(s, c)
 		if other == nil {
 			continue
 		}
 		out.Values++
-		if err := rewrite.Differ(s.is, other.is, within); err != nil {
+		if err := rewrite.Differ(s.is, other.is, within); err != nil && !d.moved(s, within) {
 			out.Differs = &ValueDifference{
 				Name: s.value.Name, Difference: err.Error(),
 				Ops:   [2]string{s.value.Op.Name, other.value.Op.Name},
@@ -216,19 +230,24 @@ func (c *compared) compareResults(d *compared, within float64, out *Comparison) 
 	return nil
 }
 
-// same finds the value of the other side that s stands for: of its name, and
-// where several have that name, of its place.
-func (c *compared) same(s *seen, count int) *seen {
+// same finds the value of this side that stands for one of another: of its name, and
+// where several have that name, of its place, in their order if both sides have as many.
+func (c *compared) same(s *seen, from *compared) *seen {
 	list := c.byName[s.value.Name]
-	if len(list) == 1 && count == 1 {
+	if len(list) == 1 && len(from.byName[s.value.Name]) == 1 {
 		return list[0]
 	}
-	for _, o := range list {
-		if o.value.Pos == s.value.Pos && s.value.Pos.Line > 0 {
-			return o
-		}
+	at := s.at()
+	if list = c.byPlace[at]; at.pos.Line > 0 && len(list) == len(from.byPlace[at]) {
+		return list[s.nth]
 	}
 	return nil
+}
+
+// moved reports whether this side has a value of another at its place, though not in its
+// order: what is independent may have changed places.
+func (c *compared) moved(s *seen, within float64) bool {
+	return slices.ContainsFunc(c.byPlace[s.at()], func(o *seen) bool { return rewrite.Differ(s.is, o.is, within) == nil })
 }
 
 func placeOf(v *ir.Value) string {

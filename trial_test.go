@@ -117,3 +117,28 @@ func TestCompare(t *testing.T) {
 		t.Errorf("notes = %q", notes)
 	}
 }
+
+// TestCompareCalls: values of a fn that is called twice are compared call by call,
+// and one that differs within a loop is found.
+func TestCompareCalls(t *testing.T) {
+	side := func(third string) Side {
+		return Side{Script("in.npu", `fn twice(x: f32[N]) -> f32[N] {
+    h = x + 1.0
+    return h * 2.0
+}
+graph main(x: f32[3]) -> f32[3] {
+    y = twice(twice(x))
+    for t in 0..3 carry y { y = y * `+third+` }
+    return y
+}
+`), Options{}}
+	}
+	c, err := Compare(side("0.5"), side("0.5"), TrialOptions{})
+	if err != nil || c.Differs != nil || c.Values < 4 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c, err = Compare(side("0.5"), side("0.6"), TrialOptions{})
+	if err != nil || c.Differs == nil || c.Differs.Name != "y" || c.Differs.Result || !strings.HasPrefix(c.Differs.Pos[0], "in.npu:7:") {
+		t.Errorf("%+v, %v", c.Differs, err)
+	}
+}
