@@ -35,8 +35,9 @@ type Mask struct {
 	Strides
 }
 
-// adds reports whether the mask is added.
+// adds reports whether the mask is added, is whether there is one.
 func (m *Mask) adds() bool { return m.Add != nil || m.Halves != nil }
+func (m *Mask) is() bool   { return m.adds() || m.Allow != nil }
 
 // Args are the operands of one run.
 type Args struct {
@@ -118,8 +119,11 @@ type Scratch struct {
 	out, mask []float32
 	rest      []float32 // what tops have been raised by
 	rows      [6][]float32
-	tile      scoreTile
-	best      []float32
+	weighing  weightTile
+	mixing    valueTile
+	magic     []float32 // by row of a block, as the kernels of tiles want them
+	sums      []float32
+	again     []span       // rows that are to be computed anew
 	wide      [3][]float32 // rows of queries, keys and values that are halves
 	narrow    []uint16
 	block     gemm.Block

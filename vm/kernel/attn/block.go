@@ -32,21 +32,40 @@ func (b *block) run() {
 	for i, v := range vectors {
 		*v = grown(&x.rows[i], p.queries)[:b.rows]
 	}
-	b.top[0] = lowest
-	for n := 1; n < len(b.top); n *= 2 {
-		copy(b.top[n:], b.top[:n])
-	}
 	b.scaled()
 	b.place()
 	b.ld = unlike((min(p.keys, p.T) + rowLanes - 1) / rowLanes * rowLanes)
 	b.group = max(groupScores/b.ld/p.tile, 1) * p.tile
 	grown(&x.scores, b.group*b.ld)
-	for from := 0; from < p.T; from += p.keys {
-		if n := b.seen(b.rows, from, min(p.keys, p.T-from)); n > 0 {
+	if b.tiled() {
+		b.tiles()
+	} else {
+		b.groups()
+	}
+	b.deliver()
+}
+
+// groups computes the results group by group, in steps that are loops each.
+func (b *block) groups() {
+	b.top[0] = lowest
+	for n := 1; n < len(b.top); n *= 2 {
+		copy(b.top[n:], b.top[:n])
+	}
+	for from := 0; from < b.p.T; from += b.p.keys {
+		if n := b.seen(b.rows, from, min(b.p.keys, b.p.T-from)); n > 0 {
 			b.keys(from, n)
 		}
 	}
-	b.finish()
+	b.divide()
+}
+
+// cut leaves rows lo to before hi of the block.
+func (b *block) cut(lo, hi int) {
+	b.first, b.rows = b.first+lo, hi-lo
+	b.q, b.out = b.q[lo*b.ldQ:], b.out[lo*b.ldOut:]
+	for _, v := range [...]*[]float32{&b.top, &b.base, &b.used, &b.sum, &b.part, &b.factors} {
+		*v = (*v)[:b.rows]
+	}
 }
 
 // groupScores is how many scores there are at a time: 16 KB, so that they stay in the
@@ -93,22 +112,27 @@ func (b *block) place() {
 	b.out = grown(&b.x.out, b.p.queries*b.ldOut)
 }
 
-// keys goes on with n keys from one on.
-func (b *block) keys(from, n int) {
+// panels are the keys and values of a block of n, from one on; packed is how many are
+// at a time.
+func (b *block) panels(from, n int) (k, v gemm.Panels, packed int) {
 	p, x := b.p, b.x
 	first, packed, head := 0, p.T, b.head/(p.Heads/p.Groups)
 	if !p.whole {
 		x.pack(p, b.a, b.batch, head, from, n)
 		first, packed = from, n
 	}
-	k := gemm.PackedPanels(p.level, x.k, p.D).From((from-first)/gemm.Width(p.level), 0)
-	v := x.values(p, &b.a.V, b.batch, head, from, first, packed)
-	shared := b.shared(from, n)
+	k = gemm.PackedPanels(p.level, x.k, p.D).From((from-first)/gemm.Width(p.level), 0)
+	return k, x.values(p, &b.a.V, b.batch, head, from, first, packed), packed
+}
+
+// keys goes on with n keys from one on.
+func (b *block) keys(from, n int) {
+	k, v, packed := b.panels(from, n)
 	for row := 0; row < b.rows; row += b.group {
 		rows := min(b.group, b.rows-row)
 		g := group{b, row, rows, from, b.seen(row+rows, from, n), packed}
 		if g.n > 0 {
-			g.run(k, v, shared)
+			g.run(k, v)
 		}
 	}
 }
@@ -121,18 +145,18 @@ type group struct {
 }
 
 // run adds the values to the results, each as often as its score says.
-func (g *group) run(k, v gemm.Panels, shared []float32) {
+func (g *group) run(k, v gemm.Panels) {
 	p, x := g.p, g.x
-	switch {
-	case p.lone(&g.a.K, g.packed):
+	if p.lone(&g.a.K, g.packed) {
 		g.lone()
-		g.raise()
-	case shared == nil && g.masked():
-		g.scores(k, nil, g.part[g.row:])
-		g.raise()
-	default:
-		g.scores(k, shared, g.top[g.row:])
+	} else {
+		x.block = gemm.Block{
+			M: g.rows, N: g.n, K: p.D, C: x.scores, Ldc: g.ld,
+			A: gemm.Matrix{Data: g.q[g.row*g.ldQ:], Row: g.ldQ, Col: 1}, B: k,
+		}
+		x.products.Run(p.level, &x.block)
 	}
+	g.raise()
 	g.exponentials()
 	x.block = gemm.Block{
 		M: g.rows, N: p.E, K: g.n, C: g.out[g.row*g.ldOut:], Ldc: g.ldOut, Add: g.from > 0,
@@ -192,24 +216,13 @@ func (g *group) order() (seen, step int) {
 const maskRows = 8
 
 // masked reports whether some rows have scores hidden or changed.
-func (b *block) masked() bool { return b.p.causal || b.a.Mask.adds() || b.a.Mask.Allow != nil }
-
-// shared is the mask of n keys from one on, if all rows have the same and it is only
-// added; else nil.
-func (b *block) shared(from, n int) []float32 {
-	m := &b.a.Mask
-	if !m.adds() || m.Row != 0 || b.p.causal {
-		return nil
-	}
-	mask, _ := b.mask(0, 1, from, n)
-	return mask
-}
+func (b *block) masked() bool { return b.p.causal || b.a.Mask.is() }
 
 // raise applies the mask and raises the tops.
 func (g *group) raise() {
 	l, m, scores := g.p.loops, &g.a.Mask, g.x.scores
 	seen, step := g.order()
-	if !m.adds() && m.Allow == nil {
+	if !m.is() {
 		l.tops(&scores[0], g.ld, g.rows, g.n, seen, step, &g.top[g.row])
 		return
 	}
@@ -296,15 +309,8 @@ func (b *block) maskRow(to []float32, at, n int) {
 	}
 }
 
-// finish divides by the sums and puts the results where they belong.
-func (b *block) finish() {
-	if b.p.T == 0 {
-		for r := range b.rows {
-			clear(b.out[r*b.ldOut:][:b.p.E])
-		}
-	} else {
-		b.divide()
-	}
+// deliver puts the results where they belong.
+func (b *block) deliver() {
 	out := b.a.Out
 	switch {
 	case b.p.half != nil:
@@ -321,8 +327,15 @@ func (b *block) finish() {
 	}
 }
 
+// divide divides the results by the sums.
 func (b *block) divide() {
 	l := b.p.loops
+	if b.p.T == 0 {
+		for r := range b.rows {
+			clear(b.out[r*b.ldOut:][:b.p.E])
+		}
+		return
+	}
 	l.inverse(&b.factors[0], &b.sum[0], b.rows)
 	l.scaleRows(&b.out[0], b.ldOut, &b.out[0], b.ldOut, b.rows, b.p.E, &b.factors[0], 1)
 	if !b.masked() {

@@ -2,14 +2,21 @@
 //
 //	softmax(q · transpose(k) * scale + mask) · v
 //
-//	some queries of up to 96      times keys    =>   scores, and the largest of each row
-//	scores                        of each row   =>   exponentials, sum
-//	scores                        times values  =>   results, divided by the sums
+//	a tile of queries, times keys   =>   scores, in registers
+//	scores, less a guess            =>   weights (their exponentials), and sums
+//	weights, times values           =>   results, divided by the sums
 //
-// As many queries at a time as let their scores stay in the first cache, in whole tiles
-// of the products. Beyond 1024 keys they come in blocks of 512, with the largest score and
-// the sum of each row so far; what has been added up before is scaled when a larger one
-// comes. Keys and values are packed once for all queries of the heads that share them;
+// The guess is taken from the scores of the first sixteen keys of a query. It may be any
+// that is not too far off: weights and sums that are relative to another are larger or
+// smaller by a power of two, without a rounding, and their quotients are the same. Where
+// the sum shows that it was too far off, or that there are infinities or NaN, the query is
+// computed anew, in steps: scores, the largest, exponentials, results. So are all where a
+// level has no kernels of tiles.
+//
+// As many queries at a time as let their weights stay in the first cache, in whole tiles
+// of the products. Beyond 1024 keys they come in blocks of 512. In steps, these go with the
+// largest score and the sum of each row so far; what has been added up before is scaled
+// when a larger one comes. Keys and values are packed once for all queries of the heads that share them;
 // for one or two queries, as in decoding, they are read where they lie. Operands have any
 // strides, so that heads which are split and merged around an attention cost nothing.
 //

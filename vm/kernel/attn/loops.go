@@ -21,8 +21,10 @@ type loops struct {
 	lone func(dst, q, k *float32, ld, n, deep int)
 	// inverse writes 1 divided by floats.
 	inverse func(dst, src *float32, n int)
-	// scores are the kernels of tiles of so many rows; nil: package gemm multiplies.
-	scores [mostTile + 1]func(*scoreTile)
+	// weights and values are the kernels of tiles of so many rows; nil: package gemm
+	// multiplies.
+	weights [mostTile + 1]func(*weightTile)
+	values  [mostTile + 1]func(*valueTile)
 	// twofold writes floats in units in which 2**x is what exp(x) was: times log2(e).
 	// What is finite stays finite.
 	twofold func(dst, src *float32, n int)
@@ -41,9 +43,10 @@ func at(l isa.Level) *loops {
 	return &portable
 }
 
-// rowLanes is how many floats of a row are under way, sumLanes how many sums: each is of
-// two floats of those, and they are folded, the upper half onto the lower.
-const rowLanes, sumLanes = 32, 16
+// rowLanes is how many floats of a row are under way, sumLanes how many sums: sixteen
+// floats at a time are folded onto those, and in the end they are, each time the upper
+// half onto the lower.
+const rowLanes, sumLanes = 32, 8
 
 // loneKeys and loneDeep are what the loop lone takes at a time.
 const loneKeys, loneDeep = 16, 16

@@ -76,8 +76,10 @@ func twos(x []float32, base float32) float32 {
 			e[i] = two(v, base)
 		}
 		copy(x, e[:n])
-		for i := range acc {
-			acc[i] += e[i] + e[i+sumLanes]
+		for j := 0; j < rowLanes; j += 2 * sumLanes {
+			for i := range acc {
+				acc[i] += e[j+i] + e[j+i+sumLanes]
+			}
 		}
 		x = x[n:]
 	}

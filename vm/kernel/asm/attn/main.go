@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	gen.Main("attn", gen.File{Name: "rows", Build: rows}, gen.File{Name: "scores", Build: scores}, gen.File{Name: "lone", Build: lone})
+	gen.Main("attn", gen.File{Name: "rows", Build: rows}, gen.File{Name: "weights", Build: weights}, gen.File{Name: "values", Build: values}, gen.File{Name: "lone", Build: lone})
 }
 
 // rowLanes is how many floats of a row are under way, and what rows of scores are
@@ -144,7 +144,7 @@ func tops(l *lanes.Level, name, doc string, apply func(mask, x reg.VecVirtual)) 
 }
 
 // sumLanes is how many sums of a row are under way.
-const sumLanes = 16
+const sumLanes = 8
 
 // exps replaces elements by powers of two, those that don't count by 0.
 func exps(l *lanes.Level) {
@@ -158,24 +158,23 @@ func exps(l *lanes.Level) {
 		l.VBROADCASTSS(Mem{Base: base}, from)
 		l.VADDPS(lowest, from, low)
 		l.VSUBPS(from, magic, from)
-		acc := l.Vecs(sumLanes / l.Lanes())
-		l.Zero(acc...)
+		acc := l.YMM()
+		l.Zero(acc)
 		at := l.GP64()
 		l.XORQ(at, at)
 		// block computes 32 elements, two vectors at a time; ends clears some.
 		block := func(ends func(i int, v reg.VecVirtual)) {
-			for i := range acc {
+			for i := 0; i < rowLanes/l.Lanes(); i += 2 {
 				pair := l.Vecs(2)
 				for j, v := range pair {
-					l.VMOVUPS(lanes.At(w.x, at, (i+j*len(acc))*l.Lanes()), v)
+					l.VMOVUPS(lanes.At(w.x, at, (i+j)*l.Lanes()), v)
 				}
 				two.Of(low, from, pair...)
 				for j, v := range pair {
-					ends(i+j*len(acc), v)
-					l.VMOVUPS(v, lanes.At(w.x, at, (i+j*len(acc))*l.Lanes()))
+					ends(i+j, v)
+					l.VMOVUPS(v, lanes.At(w.x, at, (i+j)*l.Lanes()))
 				}
-				l.VADDPS(pair[1], pair[0], pair[0])
-				l.VADDPS(pair[0], acc[i], acc[i])
+				total(l, [2]reg.VecVirtual(pair), acc)
 			}
 		}
 		l.TESTQ(w.n, w.n)
@@ -202,11 +201,27 @@ func exps(l *lanes.Level) {
 		l.ADDQ(U32(4*rowLanes), at)
 		l.JMP(LabelRef("clear"))
 		l.Label("cleared")
-		v := l.Fold(acc, false, func(a, b, to reg.VecVirtual) { l.VADDPS(b, a, to) })
+		v := l.Narrow().Fold([]reg.VecVirtual{acc}, false, func(a, b, to reg.VecVirtual) { l.VADDPS(b, a, to) })
 		l.VMOVSS(v, Mem{Base: sums})
 		l.ADDQ(U8(4), base)
 		l.ADDQ(U8(4), sums)
 	})
+}
+
+// total adds two vectors up in eight sums, sixteen floats at a time.
+func total(l *lanes.Level, pair [2]reg.VecVirtual, sums reg.VecVirtual) {
+	if !l.Wide {
+		both := l.YMM()
+		l.VADDPS(pair[1], pair[0], both)
+		l.VADDPS(both, sums, sums)
+		return
+	}
+	for _, v := range pair {
+		high := l.YMM()
+		l.VEXTRACTF64X4(U8(1), v, high)
+		l.VADDPS(high, v.AsY(), high)
+		l.VADDPS(high, sums, sums)
+	}
 }
 
 // scale multiplies rows by a factor each.

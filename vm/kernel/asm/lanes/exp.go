@@ -116,8 +116,8 @@ const (
 // NewTwo loads what stays in registers.
 func NewTwo(l *Level) *Two {
 	e := &Two{Level: l, table: l.Vec()}
-	for i, c := range twoSeries {
-		e.series = append(e.series, l.Wide32(Label("two", i), math.Float32bits(float32(c))))
+	for i := range twoSeries {
+		e.series = append(e.series, l.twoSeries(i))
 	}
 	l.VMOVUPS(l.eighths(), e.table)
 	return e
