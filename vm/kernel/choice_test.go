@@ -64,11 +64,14 @@ func TestCandidates(t *testing.T) {
 		compareCandidates(t, &x, kernel.Single(call, nil, kernel.Absent), in, rivals)
 		compareCandidates(t, &x, kernel.Single(call, in, kernel.Absent), in, rivals)
 	}
-	for _, text := range slices.Concat(gatedRegions, scoresRegions, rowsRegions) {
-		_, b := written(t, text)
+	for _, text := range slices.Concat(gatedRegions, scoresRegions, rowsRegions, narrowGates()) {
+		f, b := written(t, text)
 		in := make([]*tensor.T, len(b.In))
 		for i, typ := range b.In {
 			in[i] = irtest.Tensor(r, typ)
+			if gateWeight(f.Params[i]) && typ.DType != tensor.F32 {
+				b.Const[i] = in[i]
+			}
 		}
 		compareCandidates(t, &x, b, in, rivals)
 	}

@@ -97,20 +97,31 @@ var gatedBytes = []string{
 // TestGatedNarrow: pairs of products of halves and of bytes give what their operators by
 // themselves give, to the bit, by any number of parts.
 func TestGatedNarrow(t *testing.T) {
-	for _, text := range gatedBytes {
-		holdsNarrow(t, "gated/int8", text)
-	}
-	for _, text := range gatedHalves {
-		for _, d := range []string{"bf16", "f16"} {
-			holdsNarrow(t, "gated/"+d, strings.ReplaceAll(text, "H", d))
-		}
+	for _, text := range narrowGates() {
+		holdsNarrow(t, text)
 	}
 }
 
-// holdsNarrow is holds for right operands, %g and %u, that are constant.
-func holdsNarrow(t *testing.T, row, text string) {
+// narrowGates are all of these regions.
+func narrowGates() []string {
+	all := slices.Clone(gatedBytes)
+	for _, text := range gatedHalves {
+		all = append(all, strings.ReplaceAll(text, "H", "bf16"), strings.ReplaceAll(text, "H", "f16"))
+	}
+	return all
+}
+
+// gateWeight reports whether a parameter is a right operand.
+func gateWeight(p *ir.Value) bool { return p.Name == "g" || p.Name == "u" }
+
+// holdsNarrow is holds for right operands that are constant.
+func holdsNarrow(t *testing.T, text string) {
 	t.Helper()
 	f, b := written(t, text)
+	row := "gated/int8"
+	if d := b.In[0].DType; d.IsFloat() {
+		row = "gated/" + d.String()
+	}
 	r := rand.New(rand.NewPCG(1, uint64(len(text))))
 	in := make([]*tensor.T, len(b.In))
 	for i, typ := range b.In {
@@ -120,7 +131,7 @@ func holdsNarrow(t *testing.T, row, text string) {
 				in[i].SetFloat(j, r.NormFloat64())
 			}
 		}
-		if slices.Contains([]string{"g", "u"}, f.Params[i].Name) {
+		if gateWeight(f.Params[i]) {
 			b.Const[i] = in[i]
 		}
 	}
