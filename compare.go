@@ -109,7 +109,7 @@ type compared struct {
 	within   float64
 	order    []*seen            // values with a name
 	byName   map[string][]*seen // of order
-	byPlace  map[seenAt][]*seen  // of order
+	byPlace  map[seenAt][]*seen // of order
 	results  []*Tensor          // of the machine
 	warnings Diagnostics
 }
