@@ -159,7 +159,7 @@ var rows = [Codes]row{
 var inexact = map[Code]float64{
 	Rsqrt: 1, Cbrt: 1, Exp: 1, Exp2: 1, Expm1: 2, Log: 1, Log2: 1, Log10: 1, Log1p: 1, Sin: 1, Cos: 1, Tan: 1,
 	Asin: 1, Acos: 1, Atan: 1, Sinh: 1, Cosh: 1, Tanh: 3, Asinh: 1, Acosh: 1, Atanh: 1, Erf: 2,
-	Selu: 3, Gelu: 5, GeluTanh: 6, Silu: 3, Sigmoid: 2, LogSigmoid: 4, Softplus: 4, Softsign: 1, Mish: 5, HardSwish: 2,
+	Selu: 3, Gelu: 5, GeluTanh: 6, Silu: 3, Sigmoid: 3, LogSigmoid: 4, Softplus: 4, Softsign: 1, Mish: 5, HardSwish: 2,
 	Pow: 1, Atan2: 1, Hypot: 1, LogAddExp: 1, Elu: 3, Celu: 1, HardSigmoid: 1,
 }
 

@@ -111,19 +111,30 @@ func selu(g *graph, x *node) *node {
 	return g.pick(g.cmp(lt, x, g.f(0)), g.mul(g.f(alpha*scale), expm1(g, x)), g.mul(g.f(scale), x))
 }
 
-// sigmoid is 1 / (1 + e) or e / (1 + e) with e = exp(-|x|).
-func sigmoid(g *graph, x *node) *node {
-	p, n := expNegative(g, g.abs(x))
-	e := scaleBy(g, p, n)
-	return g.div(g.pick(g.negative(x), e, g.f(1)), g.addOf(e, g.f(1)))
+// sigmoid is 1 / (1 + exp(-x)), 0 where that is no normal number.
+func sigmoid(g *graph, x *node) *node { return g.div(g.f(1), onePlusExp(g, x)) }
+
+// silu is x / (1 + exp(-x)): -0 below -88.4, where it is 4e-37 and less, and NaN of -Inf.
+func silu(g *graph, x *node) *node { return g.div(x, onePlusExp(g, x)) }
+
+// onePlusExp is 1 + exp(-x), which is infinite below -88.4. Bounds keep the exponent within
+// those of 0 and infinity.
+func onePlusExp(g *graph, x *node) *node {
+	x = g.atLeast(g.atMost(x, 88), -88.9)
+	sum := g.fma(x, g.f(-math.Log2E), g.f(magic))
+	n := g.sub(sum, g.f(magic))
+	r := g.fma(n, g.f(ln2Low), g.fma(n, g.f(ln2High), x)) // of -x, with the other sign
+	return g.addOf(power(g, g.byPairs(r, g.mul(r, r), expMinus), sum), g.f(1))
 }
 
-// silu is x * sigmoid(x).
-func silu(g *graph, x *node) *node {
-	p, n := expNegative(g, g.abs(x))
-	e := scaleBy(g, p, n)
-	return g.div(g.mul(x, g.pick(g.negative(x), e, g.f(1))), g.addOf(e, g.f(1)))
-}
+// expMinus is exp(-r) for |r| up to ln(2)/2: the terms of expRest with alternate signs.
+var expMinus = func() []float64 {
+	c := []float64{1, -1}
+	for i, term := range expRest {
+		c = append(c, term*float64(1-i%2*2))
+	}
+	return c
+}()
 
 // tanh is m/(m+2) with m = exp(2t) - 1, which has its digits near 0.
 func tanh(g *graph, x *node) *node {
