@@ -129,28 +129,34 @@ func newWholePool(c *ir.Call, level isa.Level, mean bool) Runner {
 // Parts cuts the planes.
 func (p *wholePool) Parts(want int) int { return max(1, min(want, p.planes)) }
 
-// stopEvery is how many elements are looked at before the budget is asked again.
+// stopEvery is how many elements are looked at before the budget is asked again, but for
+// those of a plane.
 const stopEvery = 1 << 20
 
 func (p *wholePool) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	from, y := tensor.Of[float32](in[0]), tensor.Of[float32](out[0])
 	lanes := (*[16]float32)(x.Floats(16))
 	first, end := p.planes*part/parts, p.planes*(part+1)/parts
-	seen := 0
-	for i := first; i < end; i++ {
-		if seen += p.size; seen >= stopEvery {
-			if seen = 0; x.Stop() != nil {
-				return x.Stop()
-			}
+	each := max(1, stopEvery/max(1, p.size))
+	for at := first; at < end; at += each {
+		if err := x.Stop(); err != nil {
+			return err
 		}
-		plane := from[i*p.size : (i+1)*p.size]
-		if p.mean {
-			y[i] = float32(conv.SumOf(p.level, lanes, plane) / float64(p.size))
-		} else {
-			y[i] = conv.MostOf(p.level, lanes, plane)
-		}
+		to := y[at:min(end, at+each)]
+		p.compute(lanes, to, from[at*p.size:(at+len(to))*p.size])
 	}
 	return nil
+}
+
+// compute computes some planes.
+func (p *wholePool) compute(lanes *[16]float32, y, x []float32) {
+	if p.mean {
+		conv.MeansOf(p.level, lanes, y, x, p.size)
+		return
+	}
+	for i := range y {
+		y[i] = conv.MostOf(p.level, lanes, x[i*p.size:(i+1)*p.size])
+	}
 }
 
 // planeSize is the places of a plane of [N, C, spatial...].

@@ -27,7 +27,7 @@ type Dense struct {
 
 	sources []int // by slice and outer tap: the plane of x, -1 for padding
 	sides   [2]side
-	direct  bool // x is read where it lies
+	direct  bool // x is read where it lies, unless its channels share few sets of the first-level cache
 
 	grid    grid
 	stage   stage
@@ -63,7 +63,7 @@ func newDense(level isa.Level, s Shape, packed bool) *Dense {
 	d := &Dense{Shape: s, geo: geometryOf(s.Axes), fast: of(level), level: level}
 	d.depth = s.Channels * d.geo.outerTaps * d.geo.taps()
 	d.sources = d.geo.sources()
-	d.direct = len(d.geo.outer) == 0 && d.geo.rows.inside() && d.geo.cols.inside()
+	d.direct = len(d.geo.outer) == 0 && d.geo.rows.inside() && d.geo.cols.inside() && d.geo.inputs()%512 != 0
 	d.sides = [2]side{sideOf(d.geo.rows), sideOf(d.geo.cols)}
 	d.turned = packed && d.turns()
 	return d
@@ -141,6 +141,7 @@ func (d *Dense) lay() {
 	} else {
 		d.stage = newStage(d.sides, rows, cols, d.fast)
 		d.stage.pad(0)
+		d.stage.channel = spaced(d.stage.channel)
 		pitch = d.stage.pitch
 		d.offsets = d.stage.offsets(d.Channels * d.geo.outerTaps)
 		d.room.stage = roundUp(d.Channels*d.geo.outerTaps*d.stage.channel+slack, 16)

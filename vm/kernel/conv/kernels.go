@@ -36,6 +36,9 @@ type kernels struct {
 	// windows has functions for planes with filters of their own; the others go by products.
 	windows map[windowKind]windowKernels
 
+	// planeSums sums up planes of 16n + rest floats; nil: sums go by each plane.
+	planeSums func(dst, src *float32, planes, n, rest int, masks *[16]int32)
+
 	products func(dst, src *float32, n int, offsets *int, taps int, w *float32)
 	sums     tapFunc
 	most     func(dst, src *float32, n int, offsets *int, taps int, lowest *float32)

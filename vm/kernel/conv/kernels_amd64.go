@@ -10,7 +10,7 @@ var avx2 = kernels{
 	endTurned: endTurnedAVX2, endRows: endRowsAVX2,
 	places: []func(*bunches){nil, places1AVX2, places2AVX2, places3AVX2, places4AVX2, places5AVX2, places6AVX2},
 	spread: spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX2,
-	windows:  windowsAVX2,
+	windows: windowsAVX2, planeSums: planeSumsAVX2,
 	products: tapProductsAVX2, sums: tapSumsAVX2, most: tapMostAVX2,
 }
 
@@ -23,7 +23,7 @@ var avx512 = kernels{
 		places5AVX512, places6AVX512, places7AVX512, places8AVX512,
 	},
 	spread: spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,
-	windows:  windowsAVX2,
+	windows: windowsAVX2, planeSums: planeSumsAVX2,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
 }
 

@@ -167,3 +167,27 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestMeans: planes together have the means of their sums, also if these leave the range of
+// floats on the way.
+func TestMeans(t *testing.T) {
+	var lanes [16]float32
+	for _, level := range isa.Levels() {
+		for _, size := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 49, 64, 196, 1023, 1024, 1025} {
+			r := rand.New(rand.NewPCG(uint64(size), 17))
+			x := atEnd(t, floats(r, 5*size+1)[:5*size])
+			if size > 1 {
+				x[0], x[1], x[size] = math.MaxFloat32, math.MaxFloat32, float32(math.NaN())
+			}
+			y, intact := guarded(5)
+			conv.MeansOf(level, &lanes, y, x, size)
+			intact(t)
+			for i, got := range y {
+				want := float32(conv.SumOf(level, &lanes, x[i*size:(i+1)*size]) / float64(size))
+				if got != want && (got == got || want == want) {
+					t.Errorf("%v: plane %d of %d has the mean %g, not %g", level, i, size, got, want)
+				}
+			}
+		}
+	}
+}

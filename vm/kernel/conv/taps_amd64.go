@@ -31,3 +31,8 @@ func tapSumsAVX512(dst *float32, src *float32, n int, offsets *int, taps int)
 //
 //go:noescape
 func tapMostAVX512(dst *float32, src *float32, n int, offsets *int, taps int, lowest *float32)
+
+// planeSumsAVX2 writes the sums of planes of 16n + rest floats, in sixteen lanes whose halves are added until one is left. The masks choose the rest.
+//
+//go:noescape
+func planeSumsAVX2(dst *float32, src *float32, planes int, n int, rest int, masks *[16]int32)

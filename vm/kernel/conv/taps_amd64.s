@@ -579,3 +579,53 @@ single_store:
 done:
 	VZEROUPPER
 	RET
+
+// func planeSumsAVX2(dst *float32, src *float32, planes int, n int, rest int, masks *[16]int32)
+// Requires: AVX
+TEXT ·planeSumsAVX2(SB), $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    planes+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    rest+32(FP), SI
+	MOVQ    masks+40(FP), DI
+	VMOVUPS (DI), Y2
+	VMOVUPS 32(DI), Y3
+
+plane:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   BX, DI
+	TESTQ  DI, DI
+	JE     rest
+
+whole:
+	VADDPS (CX), Y0, Y0
+	VADDPS 32(CX), Y1, Y1
+	ADDQ   $0x40, CX
+	DECQ   DI
+	JNE    whole
+
+rest:
+	TESTQ      SI, SI
+	JE         halves
+	VMASKMOVPS (CX), Y2, Y4
+	VADDPS     Y4, Y0, Y0
+	VMASKMOVPS 32(CX), Y3, Y4
+	VADDPS     Y4, Y1, Y1
+	LEAQ       (CX)(SI*4), CX
+
+halves:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VMOVSS       X0, (AX)
+	ADDQ         $0x04, AX
+	DECQ         DX
+	JNE          plane
+	VZEROUPPER
+	RET

@@ -77,7 +77,6 @@ func (t *Thin) Divide(parts int) int {
 func (t *Thin) lay() {
 	t.ld = t.grid.rows.each * t.grid.cols.each
 	if t.windowing.four != nil {
-		t.ld = roundUp(t.grid.rows.each, 2)*t.grid.cols.each + 8 // what a group of two rows writes
 		t.windowing.lay(&t.geo, t.grid.cols)
 		return
 	}

@@ -21,6 +21,37 @@ var steps = func() (t [wholeTaps]int) {
 	return t
 }()
 
+// firsts choose the first of sixteen lanes, by how many.
+var firsts = func() (t [wholeLanes][wholeLanes]int32) {
+	for n := range t {
+		for i := range n {
+			t[n][i] = -1
+		}
+	}
+	return t
+}()
+
+// MeansOf writes the means of planes of size floats each, by the sums of SumOf.
+func MeansOf(level isa.Level, lanes *[16]float32, dst, x []float32, size int) {
+	fast := of(level)
+	if fast.planeSums == nil || size == 0 || size > wholeLanes*wholeTaps {
+		for i := range dst {
+			dst[i] = float32(SumOf(level, lanes, x[i*size:(i+1)*size]) / float64(size))
+		}
+		return
+	}
+	if len(dst) == 0 {
+		return
+	}
+	rest := size % wholeLanes
+	fast.planeSums(&dst[0], &x[0], len(dst), size/wholeLanes, rest, &firsts[rest])
+	for i, sum := range dst {
+		if dst[i] = float32(float64(sum) / float64(size)); sum-sum != 0 {
+			dst[i] = float32(SumOf(level, lanes, x[i*size:(i+1)*size]) / float64(size))
+		}
+	}
+}
+
 // SumOf is the sum of some floats, by way of lanes, within 0.5e-5 of the sum of their magnitudes.
 func SumOf(level isa.Level, lanes *[16]float32, x []float32) float64 {
 	if sum := sumOf(of(level), lanes, x); sum-sum == 0 {

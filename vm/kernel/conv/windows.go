@@ -59,11 +59,13 @@ func (k windowKind) loads() (at []int) {
 }
 
 // blocksOf lays out the blocks of a row of n places from the first one on, the last
-// block first: what it writes too much belongs to the next row, which is written later.
+// block first. It ends with the row and overlaps the one before; but of less than eight
+// places it writes too much, which belongs to the next row and is written later.
 func (k windowKind) blocksOf(a Axis, first, n int) []windowBlock {
 	var list []windowBlock
 	loads := k.loads()
-	for at := (n - 1) / 8 * 8; at >= 0; at -= 8 {
+	for end := roundUp(n, 8); end > 0; end -= 8 {
+		at := max(0, min(end, n)-8)
 		from := (first+at)*k.step - a.Before
 		b := windowBlock{col: floatBytes * from, to: floatBytes * at}
 		if from < 0 || from+loads[len(loads)-1]+8 > a.In {
@@ -113,18 +115,19 @@ func (w *windowing) lay(g *geometry, cols cut) {
 	}
 }
 
-// rest is how many of some rows are left for a group of two.
-func (w *windowing) rest(rows int) int {
-	if left := rows % 4; left <= 2 && w.two != nil {
-		return left
+// rest is how many rows of a block are left for a group of two, which must not write more
+// than that.
+func (w *windowing) rest(b *Block) int {
+	if b.rows%4 == 2 && b.cols >= 8 && w.two != nil {
+		return 2
 	}
 	return 0
 }
 
-// slide sums up the products of a unit's windows: by fours of rows, and by two where so many
-// are left.
+// slide sums up the products of a unit's windows: by fours of rows, of which the last may
+// reach into the next plane, which is written later; and by two where so many are left.
 func (t *Thin) slide(w *Work, b *Block, tile, x, filters []float32) {
-	rest := t.windowing.rest(b.rows)
+	rest := t.windowing.rest(b)
 	if n := b.rows - rest; n > 0 {
 		t.see(w, b, 0, tile, x, filters)
 		w.windows.groups = (n + 3) / 4

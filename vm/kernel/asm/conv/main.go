@@ -268,6 +268,7 @@ func taps(c *Context) {
 		tapSums(c, l)
 		tapMost(c, l)
 	}
+	planeSums(c)
 }
 
 func tapProducts(c *Context, l level) {
@@ -375,5 +376,51 @@ func (f fold) write(c *Context, l level) {
 	c.DECQ(n)
 	c.JNE(LabelRef("single"))
 	c.Label("done")
+	end(c)
+}
+
+// planeSums writes the sums of small planes by sixteen lanes, which then are added in
+// halves.
+func planeSums(c *Context) {
+	begin(c, "planeSumsAVX2", "func(dst, src *float32, planes, n, rest int, masks *[16]int32)",
+		"writes the sums of planes of 16n + rest floats, in sixteen lanes whose halves are added until one is left. The masks choose the rest.")
+	dst, src, planes, n, rest, masks := arg(c, "dst"), arg(c, "src"), arg(c, "planes"), arg(c, "n"), arg(c, "rest"), arg(c, "masks")
+	low, high, maskLow, maskHigh, v := c.YMM(), c.YMM(), c.YMM(), c.YMM(), c.YMM()
+	c.VMOVUPS(Mem{Base: masks}, maskLow)
+	c.VMOVUPS(Mem{Base: masks, Disp: 32}, maskHigh)
+	i := c.GP64()
+	c.Label("plane")
+	c.VXORPS(low, low, low)
+	c.VXORPS(high, high, high)
+	c.MOVQ(n, i)
+	c.TESTQ(i, i)
+	c.JE(LabelRef("rest"))
+	c.Label("whole")
+	c.VADDPS(Mem{Base: src}, low, low)
+	c.VADDPS(Mem{Base: src, Disp: 32}, high, high)
+	c.ADDQ(Imm(64), src)
+	c.DECQ(i)
+	c.JNE(LabelRef("whole"))
+	c.Label("rest")
+	c.TESTQ(rest, rest)
+	c.JE(LabelRef("halves"))
+	c.VMASKMOVPS(Mem{Base: src}, maskLow, v)
+	c.VADDPS(v, low, low)
+	c.VMASKMOVPS(Mem{Base: src, Disp: 32}, maskHigh, v)
+	c.VADDPS(v, high, high)
+	c.LEAQ(Mem{Base: src, Index: rest, Scale: 4}, src)
+	c.Label("halves")
+	c.VADDPS(high, low, low)
+	four, upper := low.AsX(), c.XMM()
+	c.VEXTRACTF128(Imm(1), low, upper)
+	c.VADDPS(upper, four, four)
+	c.VMOVHLPS(four, four, upper)
+	c.VADDPS(upper, four, four)
+	c.VMOVSHDUP(four, upper)
+	c.VADDSS(upper, four, four)
+	c.VMOVSS(four, Mem{Base: dst})
+	c.ADDQ(Imm(4), dst)
+	c.DECQ(planes)
+	c.JNE(LabelRef("plane"))
 	end(c)
 }
