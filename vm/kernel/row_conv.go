@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -31,12 +32,12 @@ func makeConv(b *Body, o *Options) (*Prepared, string) {
 	return &Prepared{Work: t.work, Within: t.within(), Runner: t}, ""
 }
 
-// convOf finds the convolution of a body: views alone stand before it.
+// convOf finds the convolution of a body: views alone stand before it, and one product,
+// of which scaleOf tells.
 func convOf(b *Body) (heart int, why string) {
-	for heart = range b.Ops {
-		if b.Ops[heart].Call != nil {
-			break
-		}
+	heart = nextCall(b, 0)
+	if b.Ops[heart].Is("mul") && heart+1 < len(b.Ops) {
+		heart = nextCall(b, heart+1)
 	}
 	c := b.Ops[heart].Call
 	if !b.Ops[heart].Is("conv") {
@@ -48,6 +49,40 @@ func convOf(b *Body) (heart int, why string) {
 		}
 	}
 	return heart, ""
+}
+
+// nextCall is the first operator from a place on that is no view, or the last one.
+func nextCall(b *Body, from int) int {
+	for from < len(b.Ops)-1 && b.Ops[from].Call == nil {
+		from++
+	}
+	return from
+}
+
+// scaleOf finds what a convolution's input is multiplied by, if there is one number for
+// each channel of each image: the input that is multiplied, and that of the factors.
+func scaleOf(b *Body, heart int) (x, factors int, ok bool) {
+	v := b.Ops[heart].Args[0]
+	if v < len(b.In) {
+		return 0, 0, false
+	}
+	o, _ := b.Def(v)
+	if !o.Is("mul") || b.Uses(v) != 1 {
+		return 0, 0, false
+	}
+	want := o.Call.Out[0].Ints()
+	factor := slices.Clone(want)
+	for i := range factor[2:] {
+		factor[2+i] = 1
+	}
+	for i, a := range o.Args {
+		other := o.Args[1-i]
+		if slices.Equal(b.Type(a).Ints(), want) && slices.Equal(b.Type(other).Ints(), factor) && planeSize(want) > 1 {
+			x, factors = origin(b, a), origin(b, other)
+			return x, factors, x != Absent && factors != Absent
+		}
+	}
+	return 0, 0, false
 }
 
 // origin is the input that a value is a view of, or Absent.
@@ -74,6 +109,7 @@ type convolver interface {
 type convTask struct {
 	convolver
 	x, w           int       // inputs
+	factors        int       // the input of what x is multiplied by, or Absent
 	packed         []float32 // w as the convolver takes it; nil: as it is
 	depth          int       // products of a sum
 	own            int       // of convWays
@@ -96,8 +132,17 @@ func newConvTask(b *Body, heart int, o *Options) (*convTask, string) {
 	if err != nil {
 		return nil, "it is not legal" // which its evaluation says at length
 	}
-	t := &convTask{x: origin(b, op.Args[0]), w: origin(b, op.Args[1])}
+	t := &convTask{x: origin(b, op.Args[0]), w: origin(b, op.Args[1]), factors: Absent}
 	shape := shapeOf(c, axes)
+	if t.x == Absent {
+		var ok bool
+		if t.x, t.factors, ok = scaleOf(b, heart); !ok || !conv.ScaledAt(shape) {
+			return nil, "its input is computed in the same task"
+		}
+	}
+	if t.w == Absent {
+		return nil, "its filters are computed in the same task"
+	}
 	t.depth, t.channels, t.size = planeSize(c.In[1].Ints())*shape.Channels, c.Out[0].Ints()[1], planeSize(c.Out[0].Ints())
 	if why := t.follow(b, heart, o.Level); why != "" {
 		return nil, why
@@ -115,6 +160,9 @@ func shapeOf(c *ir.Call, axes []conv.Axis) conv.Shape {
 func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 	t.shape, t.constant = shape, w != nil
 	t.own = convWay(shape, t.constant, o)
+	if t.own == convThin && t.factors != Absent {
+		t.own = convUpright
+	}
 	switch t.own {
 	case convThin:
 		t.convolver = conv.NewThin(o.Level, shape)
@@ -123,8 +171,12 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 		t.convolver = conv.NewWinograd(o.Level, shape)
 	default:
 		d := conv.NewDense(o.Level, shape, t.constant)
-		if turned := t.own == convTurned; turned != d.Turned() {
-			d.Stand(turned)
+		turned := t.own == convTurned
+		again := turned != d.Turned() || t.factors != Absent
+		if d.Stand(turned); t.factors != Absent {
+			d.Scale()
+		}
+		if again {
 			d.Divide(1)
 		}
 		t.convolver = d
@@ -180,7 +232,7 @@ func (t *convTask) follow(b *Body, heart int, level isa.Level) (why string) {
 			return why
 		}
 	}
-	if i := b.InPlace; i != Absent && (i == t.x || i == t.w || !t.follows(i)) {
+	if i := b.InPlace; i != Absent && (i == t.x || i == t.w || i == t.factors || !t.follows(i)) {
 		return "it needs the argument that it replaces until the end"
 	}
 	return ""
@@ -242,6 +294,9 @@ func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	}
 	if room := x.Floats(t.Room()); !x.Again || !x.conv.Has(room) {
 		x.conv.Begin(room, &x.gemm, plain)
+	}
+	if t.factors != Absent {
+		x.conv.Factors = tensor.Of[float32](in[t.factors])
 	}
 	for u := t.Units() * part / parts; u < t.Units()*(part+1)/parts; u++ {
 		if err := x.Stop(); err != nil {

@@ -356,3 +356,66 @@ func TestConvRegionSteady(t *testing.T) {
 		}
 	}
 }
+
+// TestConvFactors: what a convolution reads may be multiplied by one number for each
+// channel first, as one task; by other numbers it is not.
+func TestConvFactors(t *testing.T) {
+	ways := map[string]int{}
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		w := &regionWriter{T: t, r: r}
+		images, channels, filters := 1+r.IntN(2), 1+r.IntN(80), 3+r.IntN(60)
+		x := normal(r, images, channels, 1+r.IntN(9), 2+r.IntN(40))
+		if seed%5 == 0 {
+			tensor.Of[float32](x)[r.IntN(x.Len())] = float32(math.NaN())
+		}
+		args := []int{w.input(x), w.input(normal(r, images, channels, 1, 1))}
+		if seed%2 == 0 {
+			slices.Reverse(args)
+		}
+		y := w.op("conv", "", w.op("mul", "", args...), w.input(normal(r, filters, channels, 1, 1)))
+		first := len(w.in)
+		if r.IntN(2) == 0 {
+			y = w.op("batchnorm", "", y, w.input(normal(r, filters)), w.input(normal(r, filters)), w.input(normal(r, filters)), w.input(positive(r, filters)))
+		}
+		if r.IntN(2) == 0 {
+			y = w.op("add", "", y, w.input(normal(r, w.typeOf(y).Ints()...)))
+		}
+		if r.IntN(2) == 0 {
+			y = w.op("silu", "", y)
+		}
+		consts := make([]bool, len(w.in))
+		for i := range consts {
+			consts[i] = i >= first && len(w.in[i].Shape) == 1 || i == first-1 && seed%3 > 0
+		}
+		compareConvRegion(t, fmt.Sprintf("seed %d", seed), w, w.body(consts, y), ways)
+	}
+	for _, way := range []string{"turned", "upright"} {
+		if ways[way] < 10 {
+			t.Errorf("%d regions ran by the way %q", ways[way], way)
+		}
+	}
+}
+
+func TestConvOtherFactors(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 13))
+	for _, c := range []struct {
+		factors []int
+		conv    string
+	}{
+		{[]int{1, 8, 6, 6}, ""}, {[]int{1, 1, 6, 6}, ""}, {[]int{8, 1, 1}, ""}, {[]int{1, 8, 1, 1}, "stride=2"}, {[]int{1, 8, 1, 1}, "pad=1"}, {[]int{1, 8, 1, 1}, "groups=2"},
+	} {
+		w := &regionWriter{T: t, r: r}
+		per := 8
+		if c.conv == "groups=2" {
+			per = 4
+		}
+		y := w.op("mul", "", w.input(normal(r, 1, 8, 6, 6)), w.input(normal(r, c.factors...)))
+		y = w.op("conv", c.conv, y, w.input(normal(r, 8, per, 1, 1)))
+		for _, o := range choices()[1:] {
+			if p := kernel.Prepare(w.body(make([]bool, 3), y), &o); p != nil && strings.HasPrefix(p.Name, "conv/") {
+				t.Errorf("factors %v, conv %q: it runs by %s", c.factors, c.conv, p.Name)
+			}
+		}
+	}
+}

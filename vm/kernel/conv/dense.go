@@ -29,6 +29,8 @@ type Dense struct {
 	sides   [2]side
 	direct  bool // x is read where it lies, unless its channels share few sets of the first-level cache
 
+	scaled bool // what is staged is multiplied by factors of channels
+
 	grid    grid
 	stage   stage
 	offsets []int    // by k: bytes behind the first place
@@ -144,7 +146,7 @@ func (d *Dense) lay() {
 		d.stage.channel = spaced(d.stage.channel)
 		pitch = d.stage.pitch
 		d.offsets = d.stage.offsets(d.Channels * d.geo.outerTaps)
-		d.room.stage = roundUp(d.Channels*d.geo.outerTaps*d.stage.channel+slack, 16)
+		d.room.stage = roundUp(d.Channels*d.geo.outerTaps*d.stage.channel+slack, 16) + d.factorsRoom()
 	}
 	places := rows * cols
 	_, lastRows := d.grid.rows.part(d.grid.rows.parts() - 1)

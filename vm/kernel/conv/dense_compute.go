@@ -13,6 +13,8 @@ type Work struct {
 	// Plain are the filters as the operator has them, which Winograd takes besides packed
 	// ones.
 	Plain []float32
+	// Factors are those of a Dense that multiplies by them.
+	Factors []float32
 
 	staged   Block // whose planes lie in the stage
 	holds    bool  // whether any do
@@ -21,7 +23,8 @@ type Work struct {
 	spreader spreader
 	joiner   joiner
 	windows  windows
-	direct   *Work // of what Winograd leaves to a direct convolution
+	factor   Ending // of a factor for each channel
+	direct   *Work  // of what Winograd leaves to a direct convolution
 }
 
 // Begin makes it the work of a task that has not computed anything yet.
@@ -82,7 +85,11 @@ func (d *Dense) source(w *Work, b *Block, stage, x []float32) *float32 {
 		return &x[b.row*d.geo.cols.In+b.col]
 	}
 	if !w.holds || !sameInput(&w.staged, b) {
-		d.fill(b, stage, x)
+		if d.scaled {
+			d.scale(w, b, stage, x)
+		} else {
+			d.fill(b, stage, x)
+		}
 		w.staged, w.holds = *b, true
 	}
 	return &stage[0]
