@@ -126,7 +126,9 @@ func (d *Dense) eachBunched(_ int, f func(grid)) {
 	rows, cols := max(d.geo.rows.Out, 1), max(d.geo.cols.Out, 1)
 	g := grid{images: max(d.Images, 1), groups: max(d.Groups, 1), slices: max(d.geo.slices, 1)}
 	panels := (d.Filters + width - 1) / width
-	g.cols = evenly(cols, (cols+mostCols-1)/mostCols)
+	if g.cols = evenly(cols, (cols+mostCols-1)/mostCols); g.cols.parts() > 1 {
+		g.cols.each = roundUp(g.cols.each, vecBlock) // of which no part has something left
+	}
 	for n := 1; n <= rows; n++ {
 		if g.rows = evenly(rows, n); g.rows.parts() != n {
 			continue
