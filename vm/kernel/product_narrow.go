@@ -111,7 +111,7 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 		}
 		for row := rows.Lo; row < rows.Hi; row += r.narrow.rows {
 			n := min(r.narrow.rows, rows.Hi-row)
-			left := r.narrow.layOut(p, in[p.a.input], a+row*p.a.row, n)
+			left := r.narrow.layOut(p, in[p.a.input], a+row*p.a.row, n, panels)
 			r.job = p.format.Product(n, p.n-from, p.k, left, panels)
 			r.job.Stop, r.row, r.col = x, row, from
 			if p.way != nil {
@@ -136,19 +136,19 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 	return nil
 }
 
-// layOut lays out n rows of the left operand from an element on, or finds that they can
-// be read where they are.
-func (h *narrowRun) layOut(p *product, t *tensor.T, at, n int) gemm.Matrix {
+// layOut lays out n rows of the left operand from an element on, for a product with
+// panels, or finds that they can be read where they are.
+func (h *narrowRun) layOut(p *product, t *tensor.T, at, n int, panels []float32) gemm.Matrix {
 	f := p.format
 	switch t.DType {
 	case tensor.I8:
-		return f.LeftSigned(h.left, leftView[int8](h, p, t, at, n), n, p.k)
+		return f.LeftSigned(h.left, leftView[int8](h, p, t, at, n), n, p.k, panels)
 	case tensor.U8:
 		left := leftView[uint8](h, p, t, at, n)
 		if m, ok := f.BytesInPlace(left, p.k); ok {
 			return m
 		}
-		return f.LeftBytes(h.left, left, n, p.k)
+		return f.LeftBytes(h.left, left, n, p.k, panels)
 	}
 	left := leftView[uint16](h, p, t, at, n)
 	if m, ok := f.HalvesInPlace(left, p.k); ok {

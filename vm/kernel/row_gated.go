@@ -34,7 +34,7 @@ type gatedTask struct {
 	level       isa.Level
 	first, last *product
 	round       tensor.DType // what the first one's results are rounded to; F32: they are not
-	shared      bool         // both have the same left operand
+	shared      bool         // both have the same left operand, laid out alike
 	own         int          // of gatedSizes
 	rows        int          // of a piece
 }
@@ -98,7 +98,8 @@ func (t *gatedTask) products(b *Body, heart int, of *operands) (why string) {
 		return "it has no elements"
 	}
 	t.rounded(back, made)
-	t.shared = p.format != nil && p.a == q.a && p.k == q.k && slices.EqualFunc(p.batch, q.batch, func(x, y batchAxis) bool { return x.size == y.size && x.a == y.a })
+	t.shared = p.format != nil && !p.format.LeftByRight() && p.a == q.a && p.k == q.k &&
+		slices.EqualFunc(p.batch, q.batch, func(x, y batchAxis) bool { return x.size == y.size && x.a == y.a })
 	q.outs = len(back.Out)
 	if why := q.follow(back, t.level); why != "" {
 		return why
@@ -223,7 +224,7 @@ func (p *product) left(h *narrowRun, w *gatedPiece, in []*tensor.T) gemm.Matrix 
 	at, _ := p.at(w.row / p.m)
 	at += w.row % p.m * p.a.row
 	if p.format != nil {
-		return h.layOut(p, in[p.a.input], at, w.rows)
+		return h.layOut(p, in[p.a.input], at, w.rows, p.packs.matrix(p, w.row/p.m))
 	}
 	return matrixIn(floats(in[p.a.input]), at, p.a)
 }

@@ -66,8 +66,18 @@ func (s stack) height(i int) int {
 const (
 	floatBytes = 4
 	lineBytes  = 64 // of the caches
-	hopSteps   = 4  // products from one hop to the next
 )
+
+// hopSteps is how many steps along k lie from one hop to the next.
+func (k *kernels) hopSteps() int {
+	if k.group > 0 {
+		return 1
+	}
+	return 4
+}
+
+// words is how many times four bytes of A a step along k takes.
+func (k *kernels) words() int { return max(k.group, 1) }
 
 // begin notes what all tiles of a block have in common.
 func (t *tile) begin(b *Block) {
@@ -89,7 +99,8 @@ func (t *tile) narrow(k *kernels, s stack) {
 	t.b = address(b.B.Data)
 	// The tiles of a panel ask for all of the next one, each for its share, by two lines on
 	// every hop; a tile by itself for the first half.
-	t.hop = min((hopSteps*t.line+s.tiles-1)/s.tiles, 2*lineBytes)
+	hops := k.hopSteps()
+	t.hop = min((hops*t.line+s.tiles-1)/s.tiles, 2*lineBytes)
 	for n := 0; n < b.N; n += k.width {
 		t.n = min(b.N-n, k.width)
 		t.next = t.b + uintptr(t.panel)
@@ -120,7 +131,7 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 	}
 	row := t.row
 	if t.of.tiled {
-		row, t.step = t.k*floatBytes, height*floatBytes
+		row, t.step = t.k*k.words()*floatBytes, height*floatBytes
 	}
 	t.down, t.fall = height*row, height*t.ldc
 	if run := dense[height]; run != nil {
@@ -132,7 +143,7 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 		k.tiles[height][1](t)
 		t.a += uintptr(t.down)
 		t.c += uintptr(t.fall)
-		t.next += uintptr(t.hop * (t.k / hopSteps))
+		t.next += uintptr(t.hop * (t.k / k.hopSteps()))
 	}
 }
 
@@ -141,6 +152,10 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 // weights that no cache holds, 12 rows wait for memory rather than for instructions.
 func (t *tile) dense(k *kernels) *[mostRows + 1]func(*tile) {
 	switch {
+	case k.group > 0 && !t.of.tiled:
+		return &k.dense[inRows]
+	case k.group > 0:
+		return &k.dense[inTiles]
 	case t.line != k.line, t.hop > lineBytes:
 	case t.of.tiled:
 		return &k.dense[inTiles]
@@ -168,7 +183,7 @@ func (t *tile) wide(k *kernels, s stack) {
 			t.a = a + uintptr(row*t.row)
 			t.across(k, height, Range{n, min(n+group*k.width, b.N)}, panel, c+uintptr(row*t.ldc))
 			row += height
-			t.next += uintptr(t.hop * (b.K / hopSteps))
+			t.next += uintptr(t.hop * (b.K / k.hopSteps()))
 		}
 		panel += uintptr(group * t.panel)
 		b.finish(n, min(b.N-n, group*k.width))

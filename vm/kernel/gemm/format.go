@@ -23,11 +23,12 @@ const (
 //	bf16 (AVX-512 BF16)   [N/32][K/2][32][2]   pairs meet pairs of bf16 in A
 //	bf16, f16             [N/w][K][w]          widened on the way to a register; A has floats
 //	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads meet quads of bytes in A
-//	int8 (AVX2)           [N/16][K/4][16][4]   the same, 128 more than B; see splitter
+//	int8 (AVX2)           [N/16][K/4][16][4]   the same, 128 more than B; see splitter.
+//	                                           A step is a group of four quads
 //	int8                  [N/w][K/2][w][2]     pairs meet pairs of 16 bits in A
 //
 // What is missing of the last pair or quad is zero in A. A and B are kept
-// as floats whatever they hold, and Mul counts four bytes of A as one step along k;
+// as floats whatever they hold, and Mul counts four bytes of A, or a group, as a step;
 // that is how one driver runs all kinds.
 //
 // Numbers: sums of bf16 and f16 are those of floats (see Run), since products of
@@ -41,7 +42,7 @@ type Format struct {
 	level isa.Level
 	kind  Kind
 	set   *kernels
-	deep  int       // elements along k in four bytes of A
+	deep  int       // elements along k in a step
 	left  left      // how A is kept
 	split *splitter // of leftSplit
 	// widen makes floats of the elements of a panel, where the kernels are those of
@@ -84,13 +85,21 @@ func (f *Format) size() int {
 // steps is how many times four bytes of A a row of k elements has.
 func (f *Format) steps(k int) int { return (k + f.deep - 1) / f.deep }
 
-// line is how many floats a row of a panel takes, deep elements of each column.
+// line is how many floats a step of a panel takes, deep elements of each column.
 func (f *Format) line() int { return f.set.width * f.deep * f.size() / floatBytes }
 
 // PackedLen is how many floats a packed matrix of k rows and n columns takes.
 func (f *Format) PackedLen(k, n int) int {
 	w := f.set.width
-	return (n + w - 1) / w * f.steps(k) * f.line()
+	return f.head(k) + (n+w-1)/w*f.steps(k)*f.line()
+}
+
+// head is how many floats stand in front of packed panels of k rows.
+func (f *Format) head(k int) int {
+	if !f.LeftByRight() {
+		return 0
+	}
+	return capsLen(f.steps(k))
 }
 
 // A View is a matrix of other elements than floats: element (i, j) is
@@ -117,12 +126,19 @@ func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
 
 // PackBytes packs bytes with a sign.
 func (f *Format) PackBytes(dst []float32, b View[int8], k, n int) {
-	flip := int8(0)
-	if f.left == leftSplit {
-		flip = signBit
+	if f.left != leftSplit {
+		packDeep(as[int8](dst), f.set.width, f.deep, b, k, n, func(x int8) int8 { return x })
+		return
 	}
-	packDeep(as[int8](dst), f.set.width, f.deep, b, k, n, func(x int8) int8 { return x ^ flip })
+	// Rows of the last group that do not exist meet zeros.
+	whole := dst[f.head(k):]
+	clear(whole)
+	packSteps(as[int8](whole), f.set.width, quad, f.steps(k)*f.deep, b, k, n, func(x int8) int8 { return x ^ signBit })
+	f.packCaps(dst[:f.head(k)], as[uint8](whole), k, n)
 }
+
+// quad is how many neighbours along k are multiplied by one instruction.
+const quad = 4
 
 // signBit turns bytes with a sign into ones without that are 128 more, and back.
 const signBit = -128
@@ -130,13 +146,17 @@ const signBit = -128
 // packDeep writes panels of width columns with deep elements of each column side
 // by side.
 func packDeep[E, F any](dst []F, width, deep int, b View[E], k, n int, of func(E) F) {
+	clear(dst)
+	packSteps(dst, width, deep, (k+deep-1)/deep*deep, b, k, n, of)
+}
+
+// packSteps is packDeep for panels of so many rows, in memory that is zero.
+func packSteps[E, F any](dst []F, width, deep, rows int, b View[E], k, n int, of func(E) F) {
 	if k == 0 {
 		return
 	}
-	clear(dst)
-	panel := (k + deep - 1) / deep * deep * width
 	for j := range n {
-		column := dst[j/width*panel+j%width*deep:]
+		column := dst[j/width*rows*width+j%width*deep:]
 		at := j * b.Col
 		for i := range k {
 			column[i/deep*deep*width+i%deep] = of(b.Data[at])
@@ -155,7 +175,16 @@ func (f *Format) LeftLen(m, k int) int {
 }
 
 // leftRow is the distance of the left operand's rows.
-func (f *Format) leftRow(k int) int { return unlike(f.steps(k)) }
+func (f *Format) leftRow(k int) int {
+	if f.left == leftSplit {
+		return splitRow(f.steps(k))
+	}
+	return unlike(f.steps(k))
+}
+
+// LeftByRight reports whether what a left operand of bytes is laid out as depends on the
+// right one.
+func (f *Format) LeftByRight() bool { return f.left == leftSplit }
 
 // LeftHalves lays out m rows of k bf16 or f16, by the format's kind, in dst, which
 // has LeftLen floats. The rows of a are in one piece each: a.Col is 1.
@@ -191,9 +220,9 @@ func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
 	})
 }
 
-// LeftSigned lays out m rows of k bytes with a sign like LeftHalves; the format adds
-// Shift to each.
-func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int) Matrix {
+// LeftSigned lays out m rows of k bytes with a sign like LeftHalves, for a product with
+// what PackBytes has made of a matrix; the format adds Shift to each.
+func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int, packed []float32) Matrix {
 	if f.left == leftWords {
 		return leftRows(f, dst, a, m, k, func(row []float32, src []int8) {
 			words := as[int16](row)
@@ -201,11 +230,15 @@ func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int) Matrix {
 			clear(words[k:])
 		})
 	}
-	return f.leftBytes(dst, View[uint8]{as8[uint8](a.Data), a.Row, a.Col}, m, k, f.left == leftQuad)
+	bytes := View[uint8]{as8[uint8](a.Data), a.Row, a.Col}
+	if f.left == leftSplit {
+		return f.leftSplits(dst, bytes, m, k, 0, packed)
+	}
+	return f.leftBytes(dst, bytes, m, k, true)
 }
 
-// LeftBytes lays out m rows of k bytes like LeftHalves; the format adds Shift to each.
-func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int) Matrix {
+// LeftBytes is LeftSigned for bytes without a sign.
+func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int, packed []float32) Matrix {
 	if f.left == leftWords {
 		return leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
 			words := as[int16](row)
@@ -213,12 +246,15 @@ func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int) Matrix {
 			clear(words[k:])
 		})
 	}
-	return f.leftBytes(dst, a, m, k, f.left == leftSplit)
+	if f.left == leftSplit {
+		return f.leftSplits(dst, a, m, k, signBit&0xff, packed)
+	}
+	return f.leftBytes(dst, a, m, k, false)
 }
 
 // leftBytes lays out quads of bytes, whose sign bits may be flipped.
 func (f *Format) leftBytes(dst []float32, a View[uint8], m, k int, flip bool) Matrix {
-	rows := leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
+	return leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
 		bytes := as[uint8](row)
 		if flip {
 			flipSigns(bytes[:k], src)
@@ -227,10 +263,6 @@ func (f *Format) leftBytes(dst []float32, a View[uint8], m, k int, flip bool) Ma
 		}
 		clear(bytes[k:])
 	})
-	if f.left == leftSplit {
-		f.splitRows(dst, m, f.steps(k))
-	}
-	return rows
 }
 
 // HalvesInPlace views rows of halves as a left operand where they lie: where the format
@@ -275,7 +307,7 @@ func (f *Format) Product(m, n, k int, a Matrix, packed []float32) Product {
 	steps, line := f.steps(k), f.line()
 	return Product{
 		M: m, N: n, K: steps, A: a, format: f,
-		Panels: Panels{Data: packed, Panel: steps * line, Line: line},
+		Panels: Panels{Data: packed[f.head(k):], Panel: steps * line, Line: line},
 	}
 }
 

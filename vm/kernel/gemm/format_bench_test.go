@@ -35,7 +35,9 @@ func benchFormat(b *testing.B, f *Format, m, n, k int) {
 	packed := Aligned(f.PackedLen(k, n))
 	a := Matrix{Data: Aligned(f.LeftLen(m, k)), Row: f.leftRow(k), Col: 1}
 	if f.kind == Int8 {
-		a = f.LeftSigned(a.Data, normalBytes(m, k), m, k)
+		turned := normalBytes(n, k)
+		f.PackBytes(packed, View[int8]{turned.Data, 1, k}, k, n)
+		a = f.LeftSigned(a.Data, normalBytes(m, k), m, k, packed)
 	}
 	p := f.Product(m, n, k, a, packed)
 	p.C, p.Ldc = Aligned(m*n), n

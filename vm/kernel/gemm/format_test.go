@@ -65,7 +65,7 @@ func (l *low) product(t *testing.T) Product {
 	var offsets []float32
 	if l.f.kind == Int8 {
 		l.f.PackBytes(right, l.weights, l.k, l.n)
-		a = l.leftBytes(left)
+		a = l.leftBytes(left, right)
 		if l.f.Shift(l.signed) != 0 {
 			offsets = guarded(l.n, 1)
 			l.f.Offsets(Ints(offsets), l.weights, l.k)
@@ -83,11 +83,11 @@ func (l *low) product(t *testing.T) Product {
 }
 
 // leftBytes lays out bytes with or without a sign.
-func (l *low) leftBytes(left []float32) Matrix {
+func (l *low) leftBytes(left, right []float32) Matrix {
 	if l.signed {
-		return l.f.LeftSigned(left, View[int8]{as8[int8](l.bytes), l.k, 1}, l.m, l.k)
+		return l.f.LeftSigned(left, View[int8]{as8[int8](l.bytes), l.k, 1}, l.m, l.k, right)
 	}
-	return l.f.LeftBytes(left, View[uint8]{l.bytes, l.k, 1}, l.m, l.k)
+	return l.f.LeftBytes(left, View[uint8]{l.bytes, l.k, 1}, l.m, l.k, right)
 }
 
 // byte is an element of the left operand.
@@ -330,11 +330,14 @@ func TestFormatSteady(t *testing.T) {
 		l := newLow(rand.New(rand.NewSource(1)), f, 20, 70, 90)
 		p := l.product(t)
 		p.C, p.Ldc = make([]float32, 20*70), 70
-		left := make([]float32, f.LeftLen(20, 90))
+		left, right := make([]float32, f.LeftLen(20, 90)), make([]float32, f.PackedLen(90, 70))
+		if kind == Int8 {
+			f.PackBytes(right, l.weights, 90, 70)
+		}
 		var x Scratch
 		if n := testing.AllocsPerRun(10, func() {
 			if kind == Int8 {
-				p.A = l.leftBytes(left)
+				p.A = l.leftBytes(left, right)
 			} else {
 				p.A = f.LeftHalves(left, View[uint16]{l.a, 90, 1}, 20, 90)
 			}

@@ -5,7 +5,7 @@ import "github.com/npulang/npu/vm/kernel/isa"
 // direct lists the formats whose kernels read panels as they are. AVX-512 without
 // products of bf16 widens them, and without those of bytes it does as AVX2.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
-	bytes := &Format{name: "int8 split", set: &int8Split, deep: 4, left: leftSplit, split: &splitAVX2}
+	bytes := &Format{name: "int8 groups", set: &int8Groups, deep: groupBytes, left: leftSplit, split: &splitAVX2}
 	switch level {
 	case isa.AVX2:
 		list = [kinds]*Format{
@@ -139,20 +139,12 @@ var finishers = [isa.NEON + 1]*finisher{isa.AVX2: &finisherAVX2, isa.AVX512: &fi
 
 var finisherAVX2 = finisher{shift: shift16AVX2, scale: scale16AVX2, shift4: shift64AVX2, scale4: scale64AVX2}
 
-var int8Split = kernels{
+var int8Groups = kernels{
 	rows: 6, width: 16, turns: &turnsAVX2,
-	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
-		1: {1: tile1x1SplitAVX2, 4: tile1x4SplitAVX2},
-		2: {1: tile2x1SplitAVX2, 2: tile2x2SplitAVX2},
-		3: {1: tile3x1SplitAVX2},
-		4: {1: tile4x1SplitAVX2},
-		5: {1: tile5x1SplitAVX2},
-		6: {1: tile6x1SplitAVX2},
-	},
-	line: 64,
+	line: 256, group: groupWords,
 	dense: [2][mostRows + 1]func(*tile){
-		inTiles: {4: tiled4SplitAVX2, 5: tiled5SplitAVX2, 6: tiled6SplitAVX2},
-		inRows:  {4: rows4SplitAVX2, 5: rows5SplitAVX2, 6: rows6SplitAVX2},
+		inTiles: {3: tiled3GroupsAVX2, 4: tiled4GroupsAVX2, 5: tiled5GroupsAVX2, 6: tiled6GroupsAVX2},
+		inRows:  {1: rows1GroupsAVX2, 2: rows2GroupsAVX2, 3: rows3GroupsAVX2, 4: rows4GroupsAVX2, 5: rows5GroupsAVX2, 6: rows6GroupsAVX2},
 	},
 }
 

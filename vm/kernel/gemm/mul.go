@@ -60,6 +60,10 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	if m.blocks == (Blocks{}) {
 		m.blocks = Default
 	}
+	m.words = m.set.words()
+	if m.words > 1 { // and a step has four lines of a panel
+		m.blocks.Deep = max(m.blocks.Deep/(m.words-1), 1)
+	}
 	if p.format != nil && p.format.widen != nil {
 		m.b = widened
 		return m.run(rows, cols)
@@ -95,6 +99,7 @@ type mul struct {
 	level  isa.Level
 	set    *kernels
 	blocks Blocks
+	words  int // of A a step along k takes
 	b      source
 	cols   int    // of the piece of B that is at hand
 	copied corner // of A, that x.a holds
@@ -271,14 +276,17 @@ func (m *mul) left(b *Block, rows, ks Range) {
 		return
 	}
 	b.tiled = true
-	want, at := corner{rows.Lo, 0, rows.len(), ks.Hi}, rows.len()*ks.Lo
-	size := rows.len() * m.p.K
+	want, at := corner{rows.Lo, 0, rows.len(), ks.Hi}, rows.len()*m.words*ks.Lo
+	size := rows.len() * m.words * m.p.K
 	if size > m.blocks.Copied {
-		want.col, at, size = ks.Lo, 0, rows.len()*ks.len()
+		want.col, at, size = ks.Lo, 0, rows.len()*m.words*ks.len()
 	}
 	to := floats(&m.x.a, size)[at:]
 	if m.copied.row != want.row || m.copied.rows != want.rows || m.copied.col != want.col || m.copied.cols < want.cols {
-		m.set.packTiles(to, b.A, rows.len(), ks.len())
+		if m.words > 1 {
+			b.A.Col = 1
+		}
+		m.set.packTiles(to, b.A, rows.len(), m.words*ks.len())
 		m.copied = want
 	}
 	b.A = Matrix{Data: to}
@@ -290,11 +298,12 @@ func (m *mul) left(b *Block, rows, ks Range) {
 // unless they share sets of that cache, as rows near a multiple of 2 KB apart do.
 func (m *mul) copies(rows, ks Range) bool {
 	s := m.set.stack(rows.len())
-	if s.tiles < 2 || m.set.panels(s.low) > 1 || m.cols < 4*m.set.width || ks.len() < 16 {
+	deep := m.words * ks.len()
+	if s.tiles < 2 || m.set.panels(s.low) > 1 || m.cols < 4*m.set.width || deep < 16 {
 		return false
 	}
 	near := (m.p.A.Row + 32) % 512
-	return m.p.A.Col != 1 || s.tiles > 2 && ks.len() > shortRows || near < 64 && ks.len() > 64
+	return m.p.A.Col != m.words || s.tiles > 2 && deep > shortRows || near < 64 && deep > 64
 }
 
 // shortRows is how many floats of its rows a tile may have that reads them in place: at

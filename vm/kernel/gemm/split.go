@@ -3,29 +3,47 @@ package gemm
 import "unsafe"
 
 // Bytes without VNNI. VPMADDUBSW multiplies bytes without a sign by bytes with one and
-// adds up pairs of products, in 16 bits, which two large ones leave. So B has no sign, by
-// adding 128, and A is taken apart:
+// adds up pairs of products, in 16 bits. So B has no sign, by adding 128. Widening each
+// pair of products takes as long as multiplying does; so sums of eight products are
+// widened, which may leave 16 bits for two reasons:
+//
+//   - Of a pair the two bytes of A may be large. A is taken apart, so that no two bytes
+//     of a pair are more than 128 off zero together: at 255 that is 32640.
+//   - Sums of 16 bits wrap, and so they may leave the range on the way, if the sum of
+//     eight products doesn't. With the 128 taken off, that are in B too much, it is at
+//     most the square root of the sum of the squares of eight bytes of A times that of B,
+//     by Cauchy and Schwarz. B's are known: for each sum of a group what A's squares may
+//     add up to. A is taken apart where they add up to more.
+//
+// A group is sixteen bytes of a row of A, and what takes off the 128, for two sums of
+// eight products each:
 //
 //	A       100  60   -3  127  |   5 -120  -10  -90       pairs of 160, 124; -115, -100
-//	tiles    64  60   -3  127  |   5 -120  -10  -90       no pair is more than 128 off zero:
-//	                                                      at 255 that is 32640
+//	tiles    64  60   -3  127  |   5 -120  -10  -90       at most 128 off zero
 //	rests    36   0    0    0  |                          of the fours that have some
 //
 // The tiles multiply what has been left, and the products of the rests, of which there
-// are few, are added to what they leave, panel by panel. What B is larger by is taken off:
-// 128 times the sum of each row of A. The sums are those of A and B, to the bit. Where
-// every four has a rest, that takes as long as the tiles.
+// are few, are added to what they leave, some panels at a time. The sums are those of A
+// and B, to the bit. Where every four has a rest, that takes as long as the tiles.
+
+const (
+	groupBytes = 16               // of a row
+	groupWords = groupBytes/4 + 1 // times four bytes that the group takes in A
+	blockBytes = 128              // of a row that are taken apart at a time
+	blockSteps = blockBytes / groupBytes
+)
 
 // A splitter is the code for it.
 type splitter struct {
-	// row takes n bytes apart, a multiple of 32, and returns their sum and the number of
-	// rests, which it writes with room for eight more.
-	row func(row *int8, values, quads *int32, n int) (count, sum int)
+	// row writes blocks of src, with bits of each four bytes flipped, as groups to dst, and
+	// returns the number of rests and their sum. Rests are written with room for eight more.
+	row func(dst, src *uint8, caps *int16, values, quads *int32, quad, blocks, flip int) (count, sum int)
 }
 
-// splits are the rests of a left operand, and the sums of its rows, behind the rows.
+// splits are the rests of a left operand, and the sums of its rows', behind the rows.
 type splits struct {
-	starts        []int // by row, and behind the last one
+	starts        []int   // by row, and behind the last one
+	last          []uint8 // the end of a row, if it is no whole block
 	sums          []int32
 	values, quads []int32 // four bytes each, and where they belong along k
 }
@@ -33,36 +51,64 @@ type splits struct {
 // splitRoom is how many more rests than there can be have room.
 const splitRoom = 8
 
-// splitsLen is how many floats the splits of m rows take.
-func splitsLen(m, steps int) int { return 2*(m+1) + m + 2*(m*steps+splitRoom) }
+// mostRests is how many rests m rows have at most: two for each four bytes.
+func mostRests(m, steps int) int { return m*blocksOf(steps)*(2*blockBytes/4) + splitRoom }
 
-// splits finds those of m rows of so many steps.
+// blocksOf is how many blocks a row of so many groups has.
+func blocksOf(steps int) int { return (steps + blockSteps - 1) / blockSteps }
+
+// splitsLen is how many floats the splits of m rows take.
+func splitsLen(m, steps int) int { return 2*(m+1) + blockBytes/floatBytes + m + 2*mostRests(m, steps) }
+
+// splitRow is the distance of rows of so many groups.
+func splitRow(steps int) int { return unlike(blocksOf(steps) * blockSteps * groupWords) }
+
+// splits finds those of m rows of so many groups.
 func (f *Format) splits(data []float32, m, steps int) (s splits) {
-	data = data[m*unlike(steps):][:splitsLen(m, steps)]
+	data = data[m*splitRow(steps):][:splitsLen(m, steps)]
 	s.starts, data = as[int](data)[:m+1], data[2*(m+1):]
+	s.last, data = as[uint8](data)[:blockBytes], data[blockBytes/floatBytes:]
 	s.sums, data = Ints(data)[:m], data[m:]
-	half := m*steps + splitRoom
-	s.values, s.quads = Ints(data)[:half], Ints(data)[half:]
+	most := mostRests(m, steps)
+	s.values, s.quads = Ints(data)[:most], Ints(data)[most:]
 	return s
 }
 
-// splitRows takes rows of bytes with a sign apart.
-func (f *Format) splitRows(data []float32, m, steps int) {
-	s := f.splits(data, m, steps)
-	ld, whole, next := unlike(steps), (steps+7)/8*8, 0
+// leftSplits lays out m rows of k bytes, whose bits are flipped, by the caps of packed.
+func (f *Format) leftSplits(dst []float32, a View[uint8], m, k int, flip uint8, packed []float32) Matrix {
+	steps := f.steps(k)
+	s, ld, next := f.splits(dst, m, steps), splitRow(steps), 0
 	for i := range m {
-		s.starts[i] = next
-		row := data[i*ld:][:whole]
-		clear(row[steps:])
-		if whole == 0 {
-			s.sums[i] = 0
-			continue
+		s.starts[i], s.sums[i] = next, 0
+		if k > 0 {
+			next = f.splitBytes(&s, i, as[uint8](dst[i*ld:]), a.Data[i*a.Row:][:k], flip, as[int16](packed))
 		}
-		count, sum := f.split.row(unsafe.SliceData(as[int8](row)), &s.values[next], &s.quads[next], whole*floatBytes)
-		s.sums[i] = int32(sum)
-		next += count
 	}
 	s.starts[m] = next
+	return Matrix{Data: dst, Row: ld, Col: groupWords}
+}
+
+// splitBytes takes a row apart: its whole blocks, and what follows them in a block that
+// is filled up with zeros. It returns where the next row's rests begin.
+func (f *Format) splitBytes(s *splits, row int, dst, src []uint8, flip uint8, caps []int16) int {
+	next, whole := s.starts[row], len(src)/blockBytes
+	take := func(src []uint8, from, blocks int) {
+		if blocks == 0 {
+			return
+		}
+		count, sum := f.split.row(&dst[from*blockSteps*groupWords*floatBytes], &src[0], &caps[from*blockCaps],
+			&s.values[next], &s.quads[next], from*blockBytes/4, blocks, int(flip)*0x01010101)
+		next += count
+		s.sums[row] += int32(sum)
+	}
+	take(src, 0, whole)
+	if rest := src[whole*blockBytes:]; len(rest) > 0 {
+		for i := copy(s.last, rest); i < len(s.last); i++ {
+			s.last[i] = flip
+		}
+		take(s.last, whole, 1)
+	}
+	return next
 }
 
 // place is where an element of a slice is, or would be.

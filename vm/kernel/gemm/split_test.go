@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"fmt"
 	"math/rand"
 	"testing"
 
@@ -44,63 +45,123 @@ func TestBytesAtTheirEnds(t *testing.T) {
 	}
 }
 
-// TestSplitRows: what is taken apart adds up to what there was, no pair is too large,
-// and only the fours that have rests are listed.
+// TestSplitRows: what is taken apart adds up to what there was, no sum that tiles or rests
+// make leaves 16 bits, and only the fours that have rests are listed.
 func TestSplitRows(t *testing.T) {
 	f := choose(isa.Best(), Int8, false, false)
 	if f.split == nil {
 		t.Skip("no format of this processor takes bytes apart")
 	}
 	rnd := rand.New(rand.NewSource(1))
-	for name, of := range byteMakers {
-		for k := range 140 {
-			m := 1 + rnd.Intn(3)
-			rows := make([]int8, m*k)
-			for i := range rows {
-				rows[i] = of(rnd, i)
-			}
-			room := guarded(f.LeftLen(m, k), rnd.Intn(3))
-			a := f.LeftSigned(room, View[int8]{rows, k, 1}, m, k)
-			whole(t, "A", room)
-			for i := range m {
-				checkSplit(t, name, rows[i*k:][:k], as[int8](a.Data[i*a.Row:][:f.steps(k)]), f.splits(a.Data, m, f.steps(k)), i)
+	for right, of := range byteMakers {
+		for left, made := range byteMakers {
+			for range 20 {
+				m, k, n := 1+rnd.Intn(3), rnd.Intn(400), 1+rnd.Intn(40)
+				rows, b := make([]int8, m*k), View[int8]{make([]int8, k*n), n, 1}
+				for i := range rows {
+					rows[i] = made(rnd, i)
+				}
+				for i := range b.Data {
+					b.Data[i] = of(rnd, i/n)
+				}
+				packed, room := guarded(f.PackedLen(k, n), 1), guarded(f.LeftLen(m, k), rnd.Intn(3))
+				f.PackBytes(packed, b, k, n)
+				whole(t, "B", packed)
+				a := f.LeftSigned(room, View[int8]{rows, k, 1}, m, k, packed)
+				whole(t, "A", room)
+				s := f.splits(a.Data, m, f.steps(k))
+				for i := range m {
+					r := apart{rows[i*k:][:k], as[int8](a.Data[i*a.Row:]), b, n}
+					if err := r.check(&s, i); err != nil {
+						t.Fatalf("%s by %s, %dx%dx%d, row %d: %v", left, right, m, n, k, i, err)
+					}
+				}
 			}
 		}
 	}
 }
 
-func checkSplit(t *testing.T, name string, row, tiles []int8, s splits, i int) {
-	t.Helper()
-	sum := make([]int, len(tiles))
-	for j, x := range tiles {
-		sum[j] = int(x)
-		if j%2 == 1 && max(sum[j]+sum[j-1], -sum[j]-sum[j-1]) > 128 {
-			t.Fatalf("%s: a pair of %d and %d is left", name, sum[j-1], sum[j])
+// apart is a row that has been taken apart, and what it is multiplied by.
+type apart struct {
+	row, groups []int8
+	b           View[int8]
+	n           int
+}
+
+func (r *apart) check(s *splits, i int) error {
+	tiles := make([]int, (len(r.row)+groupBytes-1)/groupBytes*groupBytes)
+	for at := range tiles {
+		tiles[at] = int(r.groups[at/groupBytes*groupWords*floatBytes+at%groupBytes])
+	}
+	for at := 0; at < len(tiles); at += groupBytes {
+		for sum := range 2 {
+			if err := r.checkSum(tiles[at:], at, sum); err != nil {
+				return err
+			}
 		}
 	}
-	last := -1
+	total, both := 0, append([]int(nil), tiles...)
 	for e := s.starts[i]; e < s.starts[i+1]; e++ {
-		quad := int(s.quads[e])
-		if s.values[e] == 0 || quad <= last {
-			t.Fatalf("%s: rest %#x of number %d behind %d", name, s.values[e], quad, last)
+		var four [quad]int
+		for j := range four {
+			four[j] = int(int8(s.values[e] >> (8 * j)))
+			both[quad*int(s.quads[e])+j] += four[j]
+			total += four[j]
 		}
-		last = quad
-		for j := range 4 {
-			sum[4*quad+j] += int(int8(s.values[e] >> (8 * j)))
+		if four == [quad]int{} {
+			return fmt.Errorf("rest %d is nothing", e)
 		}
-	}
-	total := 0
-	for j, x := range sum {
-		want := 0
-		if j < len(row) {
-			want = int(row[j])
+		if err := checkPairs(four[:]); err != nil {
+			return fmt.Errorf("rest %d: %w", e, err)
 		}
-		if x != want {
-			t.Fatalf("%s: byte %d of %d is %d in two parts, not %d", name, j, len(row), x, want)
-		}
-		total += x
 	}
 	if int(s.sums[i]) != total {
-		t.Fatalf("%s: the sum is %d, not %d", name, s.sums[i], total)
+		return fmt.Errorf("the sum of the rests is %d, not %d", s.sums[i], total)
 	}
+	for at, x := range both {
+		if at < len(r.row) && x != int(r.row[at]) || at >= len(r.row) && x != 0 {
+			return fmt.Errorf("byte %d is %d together", at, x)
+		}
+	}
+	return nil
+}
+
+// checkSum checks one sum of a group.
+func (r *apart) checkSum(group []int, at, sum int) error {
+	all := 0
+	for q := 0; q < groupBytes; q += quad {
+		pair := group[q+2*sum:][:2]
+		if err := checkPairs(pair); err != nil {
+			return fmt.Errorf("byte %d: %w", at+q+2*sum, err)
+		}
+		all += pair[0] + pair[1]
+	}
+	centre := as8[uint8](r.groups[(at/groupBytes*groupWords+groupWords-1)*floatBytes+2*sum:])
+	if got := int16(uint16(centre[0]) | uint16(centre[1])<<8); got != int16(-128*all) {
+		return fmt.Errorf("byte %d: sum %d of %d is centred by %d", at, sum, all, got)
+	}
+	for j := range r.n {
+		products := 0
+		for q := 0; q < groupBytes; q += quad {
+			for i := q + 2*sum; i < q+2*sum+2 && at+i < len(r.row); i++ {
+				products += group[i] * int(r.b.Data[(at+i)*r.b.Row+j*r.b.Col])
+			}
+		}
+		if products != int(int16(products)) {
+			return fmt.Errorf("byte %d: sum %d is %d in column %d", at, sum, products, j)
+		}
+	}
+	return nil
+}
+
+// checkPairs: what is multiplied by bytes without a sign stays in 16 bits.
+func checkPairs(bytes []int) error {
+	for i := 0; i < len(bytes); i += 2 {
+		most := max(bytes[i], 0) + max(bytes[i+1], 0)
+		least := min(bytes[i], 0) + min(bytes[i+1], 0)
+		if most > 128 || least < -128 {
+			return fmt.Errorf("a pair of %d and %d", bytes[i], bytes[i+1])
+		}
+	}
+	return nil
 }

@@ -48,6 +48,9 @@ type kernels struct {
 	// apart, by where A lies; nil: there is none.
 	dense [2][mostRows + 1]func(*tile)
 	line  int
+	// group is how many times four bytes of A a step along k takes that goes through one less
+	// lines of a panel (see splitter); 0: once, and one line. All of its tiles are dense.
+	group int
 	turns *turns
 }
 

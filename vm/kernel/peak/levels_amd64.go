@@ -21,7 +21,7 @@ func int8(level isa.Level) loop {
 	case level == isa.AVX512 && isa.HasVNNI():
 		return loop{int8AVX512, 2 * 12 * 64}
 	case level == isa.AVX512 || level == isa.AVX2:
-		return loop{int8AVX2, 2 * 12 * 32}
+		return loop{int8AVX2, 2 * 12 * 4 * 32}
 	}
 	return loop{int8Portable, 16}
 }

@@ -17,7 +17,7 @@ func fmaAVX512(rounds int)
 //go:noescape
 func bf16AVX512(rounds int)
 
-// int8AVX2 runs rounds of twelve independent VPMADDUBSW, VPMADDWD and VPADDD of eight quads of bytes in registers.
+// int8AVX2 runs rounds of twelve independent sums of four VPMADDUBSW of eight quads of bytes, by VPADDW, VPMADDWD and VPADDD in registers.
 //
 //go:noescape
 func int8AVX2(rounds int)

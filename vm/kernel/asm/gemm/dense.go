@@ -53,7 +53,11 @@ const eight = 8
 func (t *tile) denseColumn() {
 	t.Label("tile")
 	t.begin()
-	t.denseProducts()
+	if t.grouped {
+		t.groupProducts()
+	} else {
+		t.denseProducts()
+	}
 	t.end()
 	for _, step := range []struct{ place, by int }{{fieldA, fieldDown}, {fieldC, fieldFall}} {
 		t.ADDQ(t.field(step.by), Mem{Base: t.arg, Disp: step.place})

@@ -16,7 +16,7 @@ func main() {
 		{floats, []vectors{avx2, avx512}},
 		{bf16Halves, []vectors{avx2, avx512}},
 		{f16Halves, []vectors{avx2, avx512}},
-		{int8Split, []vectors{avx2}},
+		{int8Groups, []vectors{avx2}},
 		{bf16Pairs, []vectors{avx512}},
 		{int8Quads, []vectors{avx512}},
 	} {

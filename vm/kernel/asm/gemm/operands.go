@@ -13,9 +13,10 @@ import (
 // operands is what the kinds of products differ in. A step along k takes four bytes
 // of A, which every column meets: one float, two bf16 or two or four integers.
 type operands struct {
-	name  string
-	part  int // a register of B takes this part of its bytes in a panel: 1, or 2 for half of them
-	spare int // registers that add needs on the way
+	name string
+	part int // a register of B takes this part of its bytes in a panel: 1, or 2 for half of them
+	// grouped says that a step along k is a group of four such steps.
+	grouped bool
 	// integers says that sums are integers.
 	integers bool
 	// load makes a register of B of what lies in a panel.
@@ -68,14 +69,8 @@ var (
 		},
 	}
 
-	// Four bytes with a sign in A meet four without one. No two neighbours in A may sum up
-	// to more than 128, so that their products' sum fits 16 bits, whatever B is.
-	int8Split = operands{
-		name: "Split", part: 1, spare: 1, integers: true, load: loadWhole, spread: spreadInts, more: split,
-		add: func(t *tile, a, b, sum reg.VecVirtual) {
-			multiplyAdd(t.Context, a, b, consts(t.Context, onesWords), t.alloc(t.Context), sum)
-		},
-	}
+	// Sixteen bytes with a sign in A meet such without one; see groups.go and split.go.
+	int8Groups = operands{name: "Groups", part: 1, grouped: true, integers: true, more: split}
 
 	// Four bytes without a sign in A meet four with one.
 	int8Quads = operands{
@@ -88,7 +83,7 @@ var (
 // fits reports whether a level has the registers for a tile that spans panels: its
 // sums, a broadcast a row, and one of B.
 func (o operands) fits(v vectors, rows, panels int) bool {
-	return rows*2*panels+rows+1+o.spare <= v.registers
+	return rows*2*panels+rows+1 <= v.registers
 }
 
 // file is the name of the file of a level and a kind.

@@ -40,6 +40,10 @@ var panelsOf = map[int]int{1: 4, 2: 2, 3: 2}
 
 // tiles writes a function for each height of a tile.
 func tiles(c *Context, v vectors, o operands) {
+	if o.grouped {
+		groupTiles(c, v, o)
+		return
+	}
 	most := 1
 	for rows := 1; rows <= v.rows; rows++ {
 		newTile(c, v, o, rows, 1).write()

@@ -27,12 +27,16 @@ func loops(c *Context) {
 	loop(c, "fmaAVX512", "VFMADD231PS of sixteen floats", zmm, clearZ, fma)
 	loop(c, "bf16AVX512", "VDPBF16PS of sixteen pairs of bf16", zmm, clearZ,
 		func(a, sum reg.VecVirtual) { c.Instruction(gen.Accumulate("VDPBF16PS", a, a, sum)) })
-	products := c.YMM()
-	loop(c, "int8AVX2", "VPMADDUBSW, VPMADDWD and VPADDD of eight quads of bytes", ymm, clearY,
+	loop(c, "int8AVX2", "sums of four VPMADDUBSW of eight quads of bytes, by VPADDW, VPMADDWD and VPADDD", ymm, clearY,
 		func(a, sum reg.VecVirtual) {
-			c.VPMADDUBSW(a, a, products)
-			c.VPMADDWD(a, products, products)
-			c.VPADDD(products, sum, sum)
+			words, products := c.YMM(), c.YMM()
+			c.VPMADDUBSW(a, a, words)
+			for range 3 {
+				c.VPMADDUBSW(a, a, products)
+				c.VPADDW(products, words, words)
+			}
+			c.VPMADDWD(a, words, words)
+			c.VPADDD(words, sum, sum)
 		})
 	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm, clearZ,
 		func(a, sum reg.VecVirtual) { c.VPDPBUSD(a, a, sum) })
