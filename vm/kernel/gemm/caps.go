@@ -56,6 +56,10 @@ func squaresOf(most *[2]int32, group []uint8, columns, k int) {
 // A bytesCap is what eight bytes may be.
 type bytesCap struct{ quarter, high, low int16 }
 
+// highShare is how many fifths of the lower cap the higher one is: so most fours of
+// numbers that are distributed normally keep what they have, in simulations.
+const highShare = 7
+
 // capOf is for bytes that are multiplied by some with the sum of squares: the squares of
 // both may multiply to that of the largest sum. Quarters are of the squares of two bytes,
 // rounded up, so that sums of four fit 16 bits.
@@ -67,7 +71,7 @@ func capOf(squares int32) (c bytesCap) {
 	}
 	for c.low = 127; (c.low*c.low+1)/2 > c.quarter/4; c.low-- {
 	}
-	c.high = min(c.low+c.low/2, 127)
+	c.high = min(c.low*highShare/5, 127)
 	return c
 }
 

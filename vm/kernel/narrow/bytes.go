@@ -29,20 +29,6 @@ func WidenSigned(level isa.Level, dst []int16, src []int8) {
 	}
 }
 
-// Extent is the least and the greatest of zero and the elements; NaN does not count.
-func Extent(level isa.Level, src []float32) (lo, hi float32) {
-	n := whole(level, len(src))
-	if n > 0 {
-		lo, hi = at(level).extent(unsafe.SliceData(src), n)
-	}
-	for _, x := range src[n:] {
-		if x == x {
-			lo, hi = min(lo, x), max(hi, x)
-		}
-	}
-	return lo, hi
-}
-
 // Largest is the largest magnitude of the elements, 0 of none; NaN if one is.
 func Largest(level isa.Level, src []float32) float32 {
 	const magnitude = math.MaxInt32 // all bits but the sign: these order floats, and NaN comes last
@@ -96,48 +82,4 @@ func QuantizeRow(level isa.Level, dst []int8, src []float32, scale, top float32)
 		at(level).quantizeSmall(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n, scale, 1/scale)
 	}
 	quantizeSigned(dst[n:], src[n:], scale)
-}
-
-// A Quantizer maps floats to bytes: q = round(x/Scale) + Zero, held within 0 and
-// 255; NaN becomes 0.
-type Quantizer struct {
-	Scale float32
-	Zero  uint8
-}
-
-// steps is how many steps a byte has from its least to its greatest value.
-const steps = 255
-
-// Dynamic is the quantizer of a range, lo <= 0 <= hi, as ONNX DynamicQuantizeLinear
-// has it. Its Scale is 1 for the range 0 to 0. A range with an infinite end has an
-// infinite scale, with which everything but zero is lost.
-func Dynamic(lo, hi float32) Quantizer {
-	if lo == hi {
-		return Quantizer{Scale: 1}
-	}
-	scale := float32(hi-lo) / steps
-	if scale == 0 { // a range of a few subnormal numbers
-		scale = math.SmallestNonzeroFloat32
-	}
-	zero := math.RoundToEven(float64(-lo / scale))
-	if zero != zero { // infinite by infinite
-		zero = 0
-	}
-	return Quantizer{Scale: scale, Zero: uint8(min(zero, steps))}
-}
-
-// Quantize maps the elements of src into dst, which has as many.
-func (q Quantizer) Quantize(level isa.Level, dst []uint8, src []float32) {
-	lo, hi, zero := -float32(q.Zero), steps-float32(q.Zero), int32(q.Zero)
-	n := whole(level, len(dst))
-	if n > 0 {
-		at(level).quantize(unsafe.SliceData(dst), unsafe.SliceData(src[:n]), n, q.Scale, lo, hi, zero)
-	}
-	for i := n; i < len(dst); i++ {
-		x := src[i] / q.Scale
-		if !(x > lo) { // also NaN
-			x = lo
-		}
-		dst[i] = uint8(int32(math.RoundToEven(float64(min(x, hi)))) + zero)
-	}
 }

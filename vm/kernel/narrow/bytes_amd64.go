@@ -12,20 +12,10 @@ func widenAVX2(dst *int16, src *uint8, n int)
 //go:noescape
 func widenSignedAVX2(dst *int16, src *int8, n int)
 
-// extentAVX2 lowers lo and raises hi to what n floats hold, a multiple of eight, lane by lane; NaN does nothing.
-//
-//go:noescape
-func extentAVX2(src *float32, lo *[8]float32, hi *[8]float32, n int)
-
 // largestAVX2 raises top to the bits of what n floats hold, a multiple of eight, without their signs, lane by lane.
 //
 //go:noescape
 func largestAVX2(src *float32, top *[8]int32, n int)
-
-// quantizeAVX2 makes round(min(max(x/scale, lo), hi)) + zero of n floats, a multiple of eight.
-//
-//go:noescape
-func quantizeAVX2(dst *uint8, src *float32, n int, scale float32, lo float32, hi float32, zero int32)
 
 // quantizeSignedAVX2 makes round(min(max(x/scale, -128), 127)) of n floats, a multiple of eight, and 0 of NaN.
 //

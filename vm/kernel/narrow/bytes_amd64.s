@@ -42,33 +42,6 @@ eightDone:
 	VZEROUPPER
 	RET
 
-// func extentAVX2(src *float32, lo *[8]float32, hi *[8]float32, n int)
-// Requires: AVX
-TEXT ·extentAVX2(SB), $0-32
-	MOVQ    src+0(FP), AX
-	MOVQ    n+24(FP), CX
-	MOVQ    lo+8(FP), DX
-	VMOVUPS (DX), Y0
-	MOVQ    hi+16(FP), DX
-	VMOVUPS (DX), Y1
-
-eight:
-	SUBQ    $0x08, CX
-	JLT     eightDone
-	VMOVUPS (AX), Y2
-	VMINPS  Y0, Y2, Y0
-	VMAXPS  Y1, Y2, Y1
-	ADDQ    $0x20, AX
-	JMP     eight
-
-eightDone:
-	MOVQ    lo+8(FP), AX
-	VMOVUPS Y0, (AX)
-	MOVQ    hi+16(FP), AX
-	VMOVUPS Y1, (AX)
-	VZEROUPPER
-	RET
-
 // func largestAVX2(src *float32, top *[8]int32, n int)
 // Requires: AVX, AVX2
 TEXT ·largestAVX2(SB), $0-24
@@ -114,43 +87,6 @@ eightDone:
 	MOVQ    top+8(FP), AX
 	VPMAXSD (AX), Y1, Y1
 	VMOVDQU Y1, (AX)
-	VZEROUPPER
-	RET
-
-// func quantizeAVX2(dst *uint8, src *float32, n int, scale float32, lo float32, hi float32, zero int32)
-// Requires: AVX, AVX2, SSE
-TEXT ·quantizeAVX2(SB), $0-40
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVSS        scale+24(FP), X0
-	VPBROADCASTD X0, Y0
-	MOVSS        lo+28(FP), X1
-	VPBROADCASTD X1, Y1
-	MOVSS        hi+32(FP), X2
-	VPBROADCASTD X2, Y2
-	MOVL         zero+36(FP), BX
-	VMOVD        BX, X3
-	VPBROADCASTD X3, Y3
-
-eight:
-	SUBQ         $0x08, DX
-	JLT          eightDone
-	VMOVUPS      (CX), Y4
-	VDIVPS       Y0, Y4, Y4
-	VMAXPS       Y1, Y4, Y4
-	VMINPS       Y2, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VPADDD       Y3, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X5
-	VPACKSSDW    X5, X4, X4
-	VPACKUSWB    X4, X4, X4
-	VMOVQ        X4, (AX)
-	ADDQ         $0x08, AX
-	ADDQ         $0x20, CX
-	JMP          eight
-
-eightDone:
 	VZEROUPPER
 	RET
 

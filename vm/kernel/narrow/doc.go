@@ -3,11 +3,9 @@
 //
 //	ToBF16   1.00390625  =>  0x3f80   nearest, ties to even; a NaN stays one, quiet
 //	ToF16    65519.996   =>  0x7bff   the same; from 65520 on infinity
-//	Dynamic  -1 .. 3     =>  a Scale of 4/255 and the Zero 64, so that 0 is exact
-//	Quantize 0.5         =>  64 + round(0.5/Scale) = 96
 //
-// The rule of Dynamic is that of ONNX DynamicQuantizeLinear: bytes without a sign, a
-// range that includes 0, division by the scale, halves to even.
+//	Largest        -3 .. 1       =>  3
+//	QuantizeSigned 0.5 by 3/127  =>  round(0.5/scale) = 21, halves to even
 //
 // Invariants: every level of package isa gives the same bits; nothing is read or
 // written behind the end of a slice; no allocation.

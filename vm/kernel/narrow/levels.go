@@ -9,11 +9,9 @@ type loops struct {
 	roundBF16         func(dst, src *float32, n int)
 	widen             func(dst *int16, src *uint8, n int)
 	widenSigned       func(dst *int16, src *int8, n int)
-	extent            func(src *float32, n int) (lo, hi float32)
 	largest           func(src *float32, n int) (bits int32)
 	quantizeSigned    func(dst *int8, src *float32, n int, scale float32)
 	quantizeSmall     func(dst *int8, src *float32, n int, scale, inverse float32)
-	quantize          func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)
 }
 
 // at is nil where Go does all.

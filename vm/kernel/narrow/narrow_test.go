@@ -280,79 +280,10 @@ func TestQuantizeByReciprocal(t *testing.T) {
 	}
 }
 
-// TestExtent: zero belongs to every range and NaN to none.
-func TestExtent(t *testing.T) {
-	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
-		src := sample(rnd, n)
-		var lo, hi float32
-		for _, x := range src {
-			if x < lo {
-				lo = x
-			}
-			if x > hi {
-				hi = x
-			}
-		}
-		if l, h := Extent(level, src); l != lo || h != hi {
-			t.Fatalf("%d elements reach from %g to %g, not %g to %g", n, l, h, lo, hi)
-		}
-	})
-}
-
-// TestDynamic: the rule of ONNX, in its order of operations.
-func TestDynamic(t *testing.T) {
-	for _, c := range []struct {
-		lo, hi float32
-		want   Quantizer
-	}{
-		{0, 0, Quantizer{1, 0}},
-		{-1, 3, Quantizer{4.0 / 255, 64}},
-		{0, 255, Quantizer{1, 0}},
-		{-255, 0, Quantizer{1, 255}},
-		{-127.5, 127.5, Quantizer{1, 128}}, // 127.5 is half way: to even
-		{0, 0x1p-149, Quantizer{0x1p-149, 0}},
-		{float32(math.Inf(-1)), 0, Quantizer{float32(math.Inf(1)), 0}},
-	} {
-		if got := Dynamic(c.lo, c.hi); got != c.want {
-			t.Errorf("%g to %g: %+v, not %+v", c.lo, c.hi, got, c.want)
-		}
-	}
-}
-
-// TestQuantize: against the rule, element by element; halves go to even, what is
-// outside of the range to its ends.
-func TestQuantize(t *testing.T) {
-	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
-		src := sample(rnd, n)
-		q := Quantizer{Scale: float32(math.Exp(rnd.NormFloat64())), Zero: uint8(rnd.Intn(256))}
-		if n%5 == 0 {
-			q.Scale = 0.5 // so that there are halves
-			for i := range src {
-				src[i] = float32(rnd.Intn(1000)-500) / 4
-			}
-		}
-		dst, intact := within(rnd, n, uint8(77))
-		q.Quantize(level, dst, src)
-		for i, x := range src {
-			want := math.Max(0, math.Min(255, math.RoundToEven(float64(float32(x/q.Scale)))+float64(q.Zero)))
-			if x != x {
-				want = 0
-			}
-			if float64(dst[i]) != want {
-				t.Fatalf("%g by %+v is %d, not %g", x, q, dst[i], want)
-			}
-		}
-		if !intact() {
-			t.Fatalf("written outside of %d", n)
-		}
-	})
-}
-
 // BenchmarkNarrow: elements a second, in L2.
 func BenchmarkNarrow(b *testing.B) {
 	const n = 1 << 14
-	floats, halves, bytes, signed := make([]float32, n), make([]uint16, n), make([]uint8, n), make([]int8, n)
-	q := Quantizer{Scale: 0.1, Zero: 3}
+	floats, halves, signed := make([]float32, n), make([]uint16, n), make([]int8, n)
 	for _, level := range isa.Levels() {
 		for _, k := range []struct {
 			name string
@@ -362,11 +293,9 @@ func BenchmarkNarrow(b *testing.B) {
 			{"FromF16", func() { FromF16(level, floats, halves) }},
 			{"ToBF16", func() { ToBF16(level, halves, floats) }},
 			{"ToF16", func() { ToF16(level, halves, floats) }},
-			{"Extent", func() { Extent(level, floats) }},
 			{"Largest", func() { Largest(level, floats) }},
 			{"QuantizeSigned", func() { QuantizeSigned(level, signed, floats, 0.1) }},
 			{"QuantizeRow", func() { QuantizeRow(level, signed, floats, 0.1, 1) }},
-			{"Quantize", func() { q.Quantize(level, bytes, floats) }},
 		} {
 			b.Run(k.name+"/"+level.String(), func(b *testing.B) {
 				for b.Loop() {

@@ -21,33 +21,9 @@ func bytes(c *Context) {
 			c.VPMOVSXBW(l.at["src"], x)
 			c.VMOVDQU(x, l.at["dst"])
 		}, nil)
-	extent(c)
 	largest(c)
-	quantize(c)
 	quantizeSigned(c)
 	quantizeSmall(c)
-}
-
-// extent writes the search for the least and greatest element.
-func extent(c *Context) {
-	var lo, hi reg.VecVirtual
-	write(c, "extentAVX2", "func(src *float32, lo, hi *[8]float32, n int)",
-		"extentAVX2 lowers lo and raises hi to what n floats hold, a multiple of eight, lane by lane; NaN does nothing.",
-		map[string]int{"src": 4}, []string{"src"},
-		func(l *loop) {
-			lo, hi = c.YMM(), c.YMM()
-			c.VMOVUPS(Mem{Base: c.Load(c.Param("lo"), c.GP64())}, lo)
-			c.VMOVUPS(Mem{Base: c.Load(c.Param("hi"), c.GP64())}, hi)
-		},
-		func(l *loop) { // of a NaN and another number, the first operand here is the result
-			x := l.load("src")
-			c.VMINPS(lo, x, lo)
-			c.VMAXPS(hi, x, hi)
-		},
-		func(l *loop) {
-			c.VMOVUPS(lo, Mem{Base: c.Load(c.Param("lo"), c.GP64())})
-			c.VMOVUPS(hi, Mem{Base: c.Load(c.Param("hi"), c.GP64())})
-		})
 }
 
 // largest writes the search for the largest magnitude. Without their signs, floats have
@@ -142,27 +118,4 @@ func quantizeSmall(c *Context) {
 	})
 	l.rounds("eight", 1, func() { l.storeBytes(whole(0)) })
 	l.end()
-}
-
-// quantize writes the rounding of floats to bytes.
-func quantize(c *Context) {
-	var scale, lo, hi, zero reg.VecVirtual
-	write(c, "quantizeAVX2", "func(dst *uint8, src *float32, n int, scale, lo, hi float32, zero int32)",
-		"quantizeAVX2 makes round(min(max(x/scale, lo), hi)) + zero of n floats, a multiple of eight.",
-		map[string]int{"dst": 1, "src": 4}, []string{"dst", "src"},
-		func(l *loop) {
-			scale, lo, hi, zero = l.spread("scale"), l.spread("lo"), l.spread("hi"), l.spreadInt("zero")
-		},
-		func(l *loop) {
-			y, high, x := l.load("src"), c.XMM(), c.XMM()
-			c.VDIVPS(scale, y, y)
-			c.VMAXPS(lo, y, y) // NaN becomes lo
-			c.VMINPS(hi, y, y)
-			c.VCVTPS2DQ(y, y)
-			c.VPADDD(zero, y, y)
-			c.VEXTRACTI128(Imm(1), y, high)
-			c.VPACKSSDW(high, y.AsX(), x)
-			c.VPACKUSWB(x, x, x)
-			c.VMOVQ(x, l.at["dst"])
-		}, nil)
 }

@@ -107,14 +107,6 @@ func (l *loop) spread(name string) reg.VecVirtual {
 	return y
 }
 
-// spreadInt fills a register with an integer that is a parameter.
-func (l *loop) spreadInt(name string) reg.VecVirtual {
-	x, y := l.XMM(), l.YMM()
-	l.VMOVD(l.Load(l.Param(name), l.GP32()), x)
-	l.VPBROADCASTD(x, y)
-	return y
-}
-
 // load loads eight elements of four bytes.
 func (l *loop) load(array string) reg.VecVirtual {
 	y := l.YMM()
