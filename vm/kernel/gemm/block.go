@@ -41,7 +41,11 @@ func (x *Scratch) run(k *kernels, b *Block) {
 	if s := k.stack(b.M); k.panels(s.low) > 1 {
 		t.wide(k, s)
 	} else {
-		t.narrow(k, s)
+		from := 0
+		if !b.tiled && t.line == k.line && k.inThirds(b.M, b.A) {
+			from = t.threes(k)
+		}
+		t.narrow(k, s, from)
 	}
 	t.of = Block{}
 }
@@ -93,15 +97,15 @@ func (t *tile) begin(b *Block) {
 	}
 }
 
-// narrow runs tiles of one panel each.
-func (t *tile) narrow(k *kernels, s stack) {
+// narrow runs tiles of one panel each, for the columns behind some.
+func (t *tile) narrow(k *kernels, s stack, from int) {
 	b := &t.of
-	t.b = address(b.B.Data)
+	t.b = address(b.B.Data) + uintptr(from/k.width*t.panel)
 	// The tiles of a panel ask for all of the next one, each for its share, by two lines on
 	// every hop; a tile by itself for the first half.
 	hops := k.hopSteps()
 	t.hop = min((hops*t.line+s.tiles-1)/s.tiles, 2*lineBytes)
-	for n := 0; n < b.N; n += k.width {
+	for n := from; n < b.N; n += k.width {
 		t.n = min(b.N-n, k.width)
 		t.next = t.b + uintptr(t.panel)
 		if n+k.width >= b.N && b.Next != nil {

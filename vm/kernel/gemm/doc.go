@@ -9,7 +9,8 @@
 //	Run    one block                   =>   tiles whose sums stay in registers
 //
 // A bias is added by the kernels before their only store. A tile is 6 rows by one
-// panel (AVX2, NEON), 12 by one (AVX-512), or fewer rows by more panels, so that a
+// panel (AVX2, NEON), 12 by one (AVX-512), 4 rows by a panel and a half (AVX2, for 32
+// rows and others that make many tiles of five), or fewer rows by more panels, so that a
 // product of one row streams B at the memory's rate. A may have any distances of rows
 // and columns: it is read in place where it has few or short rows, and else copied once
 // for all columns, to the order in which tiles read it. B may be rows of a matrix in

@@ -23,6 +23,7 @@ var levels = [isa.NEON + 1]*kernels{
 			inTiles: {4: tiled4AVX2, 5: tiled5AVX2, 6: tiled6AVX2},
 			inRows:  {4: rows4AVX2, 5: rows5AVX2, 6: rows6AVX2},
 		},
+		thirds: thirds4AVX2,
 	},
 	isa.AVX512: {
 		rows: 12, width: 32, turns: &turnsAVX2,

@@ -170,7 +170,11 @@ const fewRows = 4096
 // block of their columns.
 func (m *mul) bands(w *piece) error {
 	high := even(w.tall.len(), m.blocks.Rows, m.set.rows)
-	wide := even(w.cols.len(), max(m.blocks.Cols, fewRows/high), m.set.width)
+	unit := m.set.width
+	if m.set.inThirds(high, m.p.A) {
+		unit *= thirdPanels
+	}
+	wide := even(w.cols.len(), max(m.blocks.Cols, fewRows/high), unit)
 	m.cols = w.cols.len()
 	for lo := w.tall.Lo; lo < w.tall.Hi; lo += high {
 		for n := w.cols.Lo; n < w.cols.Hi; n += wide {
@@ -299,7 +303,7 @@ func (m *mul) left(b *Block, rows, ks Range) {
 func (m *mul) copies(rows, ks Range) bool {
 	s := m.set.stack(rows.len())
 	deep := m.words * ks.len()
-	if s.tiles < 2 || m.set.panels(s.low) > 1 || m.cols < 4*m.set.width || deep < 16 {
+	if m.set.inThirds(rows.len(), m.p.A) || s.tiles < 2 || m.set.panels(s.low) > 1 || m.cols < 4*m.set.width || deep < 16 {
 		return false
 	}
 	near := (m.p.A.Row + 32) % 512

@@ -24,6 +24,8 @@ type tile struct {
 	// Dense functions compute so many tiles of one height, and leave a, c and next behind
 	// the last: from one tile to the next it is down bytes in A, fall in C.
 	count, down, fall int
+	half              uintptr // the half panel of thirds
+	side              int     // from the columns of the panel beside it to its own, in C
 
 	of Block // for the code in Go
 	//lint:ignore U1000 levels_arm64.go has kernels that compute whole panels only
@@ -51,7 +53,10 @@ type kernels struct {
 	// group is how many times four bytes of A a step along k takes that goes through one less
 	// lines of a panel (see splitter); 0: once, and one line. All of its tiles are dense.
 	group int
-	turns *turns
+	// thirds computes count tiles of thirdRows rows, which lie in one piece each, by one
+	// panel and a half, all of whose columns exist; nil: there is none.
+	thirds func(*tile)
+	turns  *turns
 }
 
 // Where a dense tile has A.
