@@ -128,10 +128,8 @@ func (t *third) products(a, next reg.GPVirtual) {
 	t.SUBQ(Imm(eight), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("eight")
-	t.PREFETCHT1(Mem{Base: next})
-	t.PREFETCHT1(Mem{Base: next, Index: hop, Scale: 1})
-	t.LEAQ(Mem{Base: next, Index: hop, Scale: 2}, next)
 	for i := range eight {
+		askOnce(t.Context, i, next, hop)
 		t.step(i, b, half)
 	}
 	t.advance(eight, a, b, half)
