@@ -112,7 +112,7 @@ type View[E any] struct {
 // PackHalves packs a matrix of k rows and n columns of bf16 or f16, by the format's
 // kind, into dst, which has PackedLen floats.
 func (f *Format) PackHalves(dst []float32, b View[uint16], k, n int) {
-	packDeep(as[uint16](dst), f.set.width, f.deep, b, k, n, func(h uint16) uint16 { return h })
+	packNarrow(as[uint16](dst), f.set.width, f.deep, f.steps(k)*f.deep, b, k, n, 0)
 }
 
 // PackFloats rounds and packs floats.
@@ -127,21 +127,20 @@ func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
 // PackBytes packs bytes with a sign.
 func (f *Format) PackBytes(dst []float32, b View[int8], k, n int) {
 	if f.left != leftSplit {
-		packDeep(as[int8](dst), f.set.width, f.deep, b, k, n, func(x int8) int8 { return x })
+		packNarrow(as[int8](dst), f.set.width, f.deep, f.steps(k)*f.deep, b, k, n, 0)
 		return
 	}
 	// Rows of the last group that do not exist meet zeros.
 	whole := dst[f.head(k):]
-	clear(whole)
-	packSteps(as[int8](whole), f.set.width, quad, f.steps(k)*f.deep, b, k, n, func(x int8) int8 { return x ^ signBit })
+	packNarrow(as[int8](whole), f.set.width, quad, f.steps(k)*f.deep, b, k, n, signBits)
 	f.packCaps(dst[:f.head(k)], as[uint8](whole), k, n)
 }
 
 // quad is how many neighbours along k are multiplied by one instruction.
 const quad = 4
 
-// signBit turns bytes with a sign into ones without that are 128 more, and back.
-const signBit = -128
+// signBits turn four bytes with a sign into ones without that are 128 more, and back.
+const signBits = 0x80808080
 
 // packDeep writes panels of width columns with deep elements of each column side
 // by side.
@@ -247,7 +246,7 @@ func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int, packed []floa
 		})
 	}
 	if f.left == leftSplit {
-		return f.leftSplits(dst, a, m, k, signBit&0xff, packed)
+		return f.leftSplits(dst, a, m, k, signBits&0xff, packed)
 	}
 	return f.leftBytes(dst, a, m, k, false)
 }
