@@ -121,6 +121,7 @@ func (p *Program) computeGroups(groups [][]*ir.Value, threads int) (map[string]*
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
 				m := newWeightMaking(p, budget, groups[i], results)
+				m.threads = max(1, threads/len(groups))
 				if errs[i] = m.run(groups[i]); errs[i] != nil {
 					next.Store(int64(len(groups)))
 					return
@@ -155,11 +156,13 @@ type weightMaking struct {
 	left    map[*ir.Value]int       // readers that a value still has in the group
 	kernels kernel.Options
 	exec    kernel.Exec
+	results map[string]*ir.Value
+	threads int // that the group may use
 }
 
 // newWeightMaking begins a group; results are those of all groups, by name.
 func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value, results map[string]*ir.Value) *weightMaking {
-	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}, kernels: p.opts.kernelOptions()}
+	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}, kernels: p.opts.kernelOptions(), results: results, threads: 1}
 	for _, v := range group {
 		for _, a := range v.Args {
 			m.left[a]++
@@ -172,6 +175,9 @@ func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value, results m
 }
 
 func (m *weightMaking) run(group []*ir.Value) error {
+	if done, err := m.whole(group); done || err != nil {
+		return err
+	}
 	for _, v := range group {
 		if err := m.value(v); err != nil {
 			return &ir.RunError{What: v.Op.Name, Value: v, Pos: v.Pos, Err: err}
@@ -210,16 +216,11 @@ func (m *weightMaking) value(v *ir.Value) (err error) {
 		m.views[v] = true
 		return nil
 	}
-	c := v.Call()
 	args := make([]*tensor.T, len(v.Args))
 	for i, a := range v.Args {
 		args[i] = m.values[a]
 	}
-	c.Known = args
-	if err := ir.InferCall(c); err != nil {
-		return err
-	}
-	bound, err := c.Bind(ir.Env{})
+	bound, err := boundCall(v, args)
 	if err != nil {
 		return err
 	}
@@ -230,6 +231,16 @@ func (m *weightMaking) value(v *ir.Value) (err error) {
 	}
 	m.values[v], m.further[v] = out[0], out
 	return m.done(v, out)
+}
+
+// boundCall is the call of a value, of which some arguments are known.
+func boundCall(v *ir.Value, args []*tensor.T) (*ir.Call, error) {
+	c := v.Call()
+	c.Known = args
+	if err := ir.InferCall(c); err != nil {
+		return nil, err
+	}
+	return c.Bind(ir.Env{})
 }
 
 // compute runs a call: by a kernel that gives the bits of the evaluation, as moves and
