@@ -17,12 +17,13 @@ import (
 // ONNX's own cases for operators on quantized numbers, as they are put together from
 // operators of the table. Their numbers are whole, so that nothing may be off.
 
-// An onnxCase is one node with its attributes of one integer, and its tensors; those that
-// are left out are nil.
+// An onnxCase is one node with its attributes of one integer and of several, and its
+// tensors; those that are left out are nil.
 type onnxCase struct {
 	*testing.T
 	op    string
 	attrs map[string]int64
+	lists map[string][]int64
 	in    []*tensor.T
 	want  []*tensor.T
 }
@@ -48,6 +49,57 @@ var onnxQuantized = map[string]func(c *onnxCase) []*tensor.T{
 		y := c.one("mul", nil, sums, c.one("mul", nil, float(1), float(4)))
 		return []*tensor.T{c.one("quantize_linear", nil, y, float(6), c.in[7])}
 	},
+	"ConvInteger": func(c *onnxCase) []*tensor.T {
+		return []*tensor.T{c.integerConv(c.in[0], c.at(2), c.in[1], c.at(3))}
+	},
+	"QLinearConv": func(c *onnxCase) []*tensor.T {
+		sums := c.integerConv(c.in[0], c.in[2], c.in[3], c.in[5])
+		if bias := c.at(8); bias != nil {
+			sums = c.one("add", nil, sums, channels(bias, 1, len(sums.Shape)))
+		}
+		scale := c.one("mul", nil, c.in[1], channels(c.in[4], 1, len(sums.Shape)))
+		y := c.one("mul", nil, tensor.Cast(sums, tensor.F32), scale)
+		return []*tensor.T{c.one("quantize_linear", nil, y, c.in[6], c.in[7])}
+	},
+}
+
+// integerConv is a convolution of numbers less their zeros, as one of f32, whose sums are
+// exact up to 2^24. Filters may have zeros of their own.
+func (c *onnxCase) integerConv(x, zeroX, w, zeroW *tensor.T) *tensor.T {
+	less := func(t, zero *tensor.T) *tensor.T {
+		t = tensor.Cast(t, tensor.F32)
+		if zero == nil {
+			return t
+		}
+		return c.one("sub", nil, t, channels(tensor.Cast(zero, tensor.F32), 0, len(t.Shape)))
+	}
+	as, axes := attrs{}, len(x.Shape)-2
+	for to, from := range map[string]string{"stride": "strides", "dilation": "dilations"} {
+		if list := c.lists[from]; list != nil {
+			as[to] = ir.IntsLit(list...)
+		}
+	}
+	if pads := c.lists["pads"]; pads != nil {
+		var pairs []int64
+		for i := range axes {
+			pairs = append(pairs, pads[i], pads[axes+i])
+		}
+		as["pad"] = ir.IntsLit(pairs...)
+	}
+	if n := c.attrs["group"]; n != 0 {
+		as["groups"] = ir.IntLit(n)
+	}
+	return tensor.Cast(c.one("conv", as, less(x, zeroX), less(w, zeroW)), tensor.I32)
+}
+
+// channels brings one number for each channel to its axis of so many; one for all stays.
+func channels(t *tensor.T, axis, rank int) *tensor.T {
+	if t.Len() == 1 {
+		return &tensor.T{DType: t.DType, Data: t.Data}
+	}
+	to := slices.Repeat([]int{1}, rank)
+	to[axis] = t.Len()
+	return &tensor.T{DType: t.DType, Shape: to, Data: t.Data}
 }
 
 // quantizing is an operator with scales and zeros, as many as their place along an axis or
@@ -131,7 +183,7 @@ func TestONNXQuantized(t *testing.T) {
 		if path.Base(name) != "model.onnx" {
 			continue
 		}
-		c := onnxCase{attrs: map[string]int64{}}
+		c := onnxCase{attrs: map[string]int64{}, lists: map[string][]int64{}}
 		names := c.model(files[name])
 		run := onnxQuantized[c.op]
 		if run == nil || strings.Contains(name, "_expanded") || !c.load(files, path.Dir(name), names) {
@@ -175,6 +227,8 @@ func (c *onnxCase) model(data []byte) (inputs []string) {
 							name = string(a.bytes)
 						case 3:
 							c.attrs[name] = int64(a.value)
+						case 8:
+							c.lists[name] = append(c.lists[name], a.varints()...)
 						}
 					}
 				}
