@@ -250,9 +250,12 @@ func (c *compared) moved(s *seen, within float64) bool {
 	return slices.ContainsFunc(c.byPlace[s.at()], func(o *seen) bool { return rewrite.Differ(s.is, o.is, within) == nil })
 }
 
-func placeOf(v *ir.Value) string {
-	if v.Pos.Line == 0 {
+func placeOf(v *ir.Value) string { return placeText(v.Pos) }
+
+// placeText is a place in the source; empty: it is unknown.
+func placeText(at diag.Loc) string {
+	if at.Line == 0 {
 		return ""
 	}
-	return v.Pos.String()
+	return at.String()
 }

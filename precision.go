@@ -174,13 +174,14 @@ func (o *Options) savedPrecision(file *bytecode.File) error {
 // precisionKey is where the precision stands among the facts of a compiled file.
 const precisionKey = "precision"
 
-// ProductTable is a table of the products of a graph: the dtype of each one's operands as
+// ProductTable is a table of the products of a graph: what computes each once the pass
+// precision has run, where it is written, the dtype of each one's operands as
 // they are written and as they are computed, its name in a file of scales, and why.
 func (r *Record) ProductTable() string {
-	return align("llllll", func(row func(...string)) {
-		row("product", "operator", "name", "written", "computed", "why")
+	return align("lllllll", func(row func(...string)) {
+		row("product", "operator", "place", "name", "written", "computed", "why")
 		for _, p := range r.Products {
-			row(p.Value, p.Op, p.Key, p.From.String(), p.To.String(), p.Why)
+			row(p.Value, p.Op, placeText(p.Pos), p.Key, p.From.String(), p.To.String(), p.Why)
 		}
 	})
 }

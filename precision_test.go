@@ -299,7 +299,7 @@ func TestGraphPrecision(t *testing.T) {
 	}
 	var computed []string
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n")[2:] {
-		computed = append(computed, strings.Fields(line)[4])
+		computed = append(computed, strings.Fields(line)[5])
 	}
 	if got := strings.Join(computed, " "); got != "i8 bf16 f32 bf16 i8" {
 		t.Errorf("computed in %s\n%s", got, text)

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/npulang/npu/ir"
@@ -24,7 +25,7 @@ type Precision struct {
 
 // A Product tells in which dtype one product is computed, and why.
 type Product struct {
-	Value string // the printed name
+	Value string // the printed name of what computes it, behind the pass
 	Op    string
 	Pos   diag.Loc
 	// Key names the product in a file of scales: by the weight that its right operand
@@ -84,6 +85,7 @@ func lowerBody(f *ir.Func, t *Trace, around *enclosure) {
 	for _, v := range f.Body {
 		v.Annots = withoutPrecision(v.Annots)
 	}
+	l.rename()
 }
 
 // withoutPrecision are the annotations that later passes go by. Values may share the
@@ -123,6 +125,27 @@ type lowering struct {
 	casts  map[castKey]*ir.Value
 	scaled map[scaleKey]*quantised
 	failed bool // a call was not legal
+	listed []listed
+}
+
+// A listed product, by its place in the list, is computed by a value: by itself, or in a
+// body that the value has.
+type listed struct {
+	at    int
+	value *ir.Value
+	inner bool // it stands in a body
+}
+
+// rename calls products what they are printed as behind the pass.
+func (l *lowering) rename() {
+	names := l.f.Names()
+	for _, p := range l.listed {
+		if of := &l.t.products[p.at]; p.inner {
+			of.Value += " in " + names[p.value]
+		} else {
+			of.Value = names[p.value]
+		}
+	}
 }
 
 type castKey struct {
@@ -134,6 +157,7 @@ type castKey struct {
 func (l *lowering) value(v *ir.Value) *ir.Value {
 	if p := l.product(v); p != nil {
 		made := l.lower(v, p)
+		l.listed = append(l.listed, listed{len(l.t.products), cmp.Or(made, v), false})
 		l.t.products = append(l.t.products, *p)
 		if made != nil {
 			return made

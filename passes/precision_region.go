@@ -36,6 +36,7 @@ var regionFirst = map[*ir.Op]int{ir.If: 1, ir.Loop: -1, ir.Fused: 0}
 // bodies lowers the products in the bodies of a region, before the region itself is
 // added to the new body.
 func (l *lowering) bodies(v *ir.Value) {
+	before := len(l.t.products)
 	within := map[*ir.Value]int{}
 	for i, body := range v.Bodies {
 		e := &enclosure{outer: l, region: v, first: regionFirst[v.Op], within: within, like: map[*ir.Value]*ir.Value{}}
@@ -43,6 +44,9 @@ func (l *lowering) bodies(v *ir.Value) {
 			e.first = 0 // a condition sees no counter
 		}
 		l.t.inside(body, func() { lowerBody(body, l.t, e) })
+	}
+	for at := before; at < len(l.t.products); at++ {
+		l.listed = append(l.listed, listed{at, v, true})
 	}
 }
 
