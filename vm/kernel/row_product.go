@@ -151,18 +151,48 @@ func (p *product) replaces(b *Body) bool {
 	return len(hearts(b)) == 1 && p.tail != nil && p.a.input != b.InPlace && p.b.input != b.InPlace && p.tail.sheet.follows(b.InPlace)
 }
 
+// A productRate is the picoseconds of a product, and of an element of B.
+type productRate struct{ product, float int64 }
+
 // productRates say how many picoseconds a level takes for a product of two floats, and for
 // one of B that is used by few rows: measured on a processor of 2022.
-var productRates = map[isa.Level]struct{ product, float int64 }{
+var productRates = map[isa.Level]productRate{
 	isa.Portable: {600, 500},
 	isa.AVX2:     {23, 80},
 	isa.AVX512:   {18, 80},
 	isa.NEON:     {60, 100},
 }
 
+// narrowRates are the same of products in a format: those of AVX2 and of portable code,
+// which NEON has, measured on that processor. Of AVX-512 they are in the same proportion
+// to the rates of floats, where it has no instructions of its own for them.
+var narrowRates = map[gemm.Kind]map[isa.Level]productRate{
+	gemm.BF16: {isa.Portable: {540, 500}, isa.AVX2: {24, 40}, isa.AVX512: {19, 40}, isa.NEON: {540, 500}},
+	gemm.F16:  {isa.Portable: {560, 2500}, isa.AVX2: {23, 40}, isa.AVX512: {18, 40}, isa.NEON: {560, 2500}},
+	gemm.Int8: {isa.Portable: {980, 20}, isa.AVX2: {12, 20}, isa.AVX512: {9, 20}, isa.NEON: {980, 20}},
+}
+
+// ratesAt are those of a product at a level. Instructions of AVX-512 for products of
+// halves do two at a time, those for bytes four.
+func (p *product) ratesAt(level isa.Level) productRate {
+	if p.format == nil {
+		return productRates[level]
+	}
+	kind := p.format.Kind()
+	r := narrowRates[kind][level]
+	switch {
+	case level != isa.AVX512:
+	case kind == gemm.BF16 && isa.HasBF16():
+		r.product = productRates[level].product / 2
+	case kind == gemm.Int8 && isa.HasVNNI():
+		r.product = productRates[level].product / 4
+	}
+	return r
+}
+
 // work estimates nanoseconds.
 func (p *product) work(level isa.Level) int64 {
-	r := productRates[level]
+	r := p.ratesAt(level)
 	floats := int64(p.batches()) * int64(p.n) * int64(p.k) // at most 2^63 bytes of them
 	if floats > MaxWork/(r.float+r.product*int64(max(p.m, 1))) {
 		return MaxWork

@@ -1,5 +1,7 @@
 package gemm
 
+import "github.com/npulang/npu/vm/kernel/isa"
+
 // Blocks says how large the pieces are in which a product goes through the caches.
 // It decides about speed, never about bits.
 //
@@ -33,9 +35,9 @@ func BlocksFor(l2 int) Blocks {
 	return Blocks{Rows: rows, Deep: deep, Cols: 256, Packed: l2 / 2, Copied: l2 / 2, Tall: 1024}
 }
 
-// Default are the blocks that Mul uses where it is given none: those for 1 MB, as
-// processors for servers have it or more.
-var Default = BlocksFor(1 << 20)
+// Default are the blocks that Mul uses where it is given none: those for the second
+// cache of this processor, 1 MB where it does not tell.
+var Default = BlocksFor(isa.SecondCache())
 
 // even is the size of pieces of n, at most of size most and a multiple of unit but
 // for the last, that are as equal as can be.

@@ -1,0 +1,23 @@
+package isa
+
+// The sizes of second-level caches that are believed, and the one that stands for any
+// other: that of processors for servers, most of which have as much or more. What a
+// hypervisor makes up may be anything.
+const (
+	leastSecond = 256 << 10
+	usualSecond = 1 << 20
+	mostSecond  = 8 << 20
+)
+
+// SecondCache is the bytes of a core's second-level cache, as the processor tells, else
+// the usual 1 MB. It decides how work is cut, never about bits.
+func SecondCache() int { return second }
+
+var second = believed(secondCache())
+
+func believed(told int) int {
+	if told < leastSecond || told > mostSecond {
+		return usualSecond
+	}
+	return told
+}

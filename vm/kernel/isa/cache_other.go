@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package isa
+
+// secondCache is not known.
+func secondCache() int { return 0 }
