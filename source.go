@@ -50,6 +50,9 @@ func File(path string) Source {
 			return nil, err
 		}
 		defer f.Close()
+		if err := noProgram(path); err != nil {
+			return nil, err
+		}
 		return openStream(path, f, func(r io.Reader) (*bytecode.File, error) {
 			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 				return bytecode.Open(path) // maps it
@@ -65,6 +68,25 @@ func Reader(name string, r io.Reader) Source {
 	return sourceFunc(func() (*text, error) {
 		return openStream(name, r, func(r io.Reader) (*bytecode.File, error) { return readCompiled(name, r) })
 	})
+}
+
+// noPrograms are files that people take for programs: what they are by the ends
+// of their names, and what to do with them.
+var noPrograms = map[string]struct{ what, help string }{
+	".onnx":        {"an ONNX model", "write the network as a script, which takes weights by their names from a .safetensors file"},
+	".safetensors": {"a file of weights", "give it with --weights, or name it in the script"},
+	".npz":         {"a file of arrays", "give it with --weights, or an array of it with --input NAME=FILE:KEY"},
+	".npy":         {"an array", "give it with --input NAME=FILE"},
+}
+
+// noProgram refuses them.
+func noProgram(path string) error {
+	is, ok := noPrograms[strings.ToLower(filepath.Ext(path))]
+	if !ok {
+		return nil
+	}
+	return Diagnostics{{Code: "bad-file", Loc: diag.Loc{File: path},
+		Message: "the file is " + is.what + ", not a program (.npu, .ir or .npuc)", Helps: []string{is.help}}}
 }
 
 // compiledMagic begins every .npuc file.

@@ -83,7 +83,7 @@ func TestLong(t *testing.T) {
 			if len(unit.Graphs) != 1 {
 				t.Fatal("no graph")
 			}
-			if d := time.Since(start); d > 20*time.Second {
+			if d := time.Since(start); d > time.Minute {
 				t.Errorf("took %v", d)
 			}
 		})
