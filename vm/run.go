@@ -3,10 +3,13 @@ package vm
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
+	"github.com/npulang/npu/codegen/bytecode"
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/pages"
 )
 
 // Run computes the program's outputs, new tensors that belong to the caller. A nil
@@ -126,9 +129,24 @@ func (m *Machine) newOutputs() []*tensor.T {
 	out := make([]*tensor.T, len(m.program.Outputs))
 	for i, port := range m.program.Outputs {
 		t := m.program.Buffers[port.Buffer].Type
-		out[i] = tensor.New(t.DType, t.Shape...)
+		out[i] = newOutput(t)
 	}
 	return out
+}
+
+// largeOutput is from how many bytes on a result's memory is not cleared before the run
+// writes it, as it writes an arena that another run has left.
+const largeOutput = 1 << 20
+
+func newOutput(t bytecode.Type) *tensor.T {
+	n := t.DType.Size()
+	for _, s := range t.Shape {
+		n *= s
+	}
+	if n < largeOutput {
+		return tensor.New(t.DType, t.Shape...)
+	}
+	return &tensor.T{DType: t.DType, Shape: slices.Clone(t.Shape), Data: pages.Dirty(n)}
 }
 
 // A failure is what ends a run before its time.

@@ -3,6 +3,7 @@
 //	Floats(4<<20)     =>   16 MB of zeros that begin at a multiple of 2 MB
 //	Room.Floats(n)    =>   the next n floats of a chunk that others share
 //	Large(data)       =>   asks for large pages within memory that is there
+//	Dirty(64<<20)     =>   64 MB of anything, which costs nothing to make again
 //
 // The processor finds a page of 4 KB anew about every 64 lines of what goes by, and in
 // a virtual machine that is a walk through two trees of tables; a large page is found
@@ -10,7 +11,7 @@
 // gives large pages to memory that has asked for them before it is touched for the
 // first time; elsewhere nothing is asked.
 //
-// Invariants: what is returned is zero and belongs to Go's heap, which collects it;
+// Invariants: what is returned is zero, but for Dirty, and belongs to Go's heap, which collects it;
 // memory that nobody touches stays with the system. Absent on purpose: freeing, and
 // reserving large pages, which needs rights.
 package pages

@@ -105,3 +105,29 @@ func TestLarge(t *testing.T) {
 		}
 	}
 }
+
+// TestDirty: what is made has the length and place that it should, is nobody else's, and
+// can be written to its ends.
+func TestDirty(t *testing.T) {
+	var pieces [][]byte
+	for i, n := range append([]int{1, 63, 64, 65}, sizes...) {
+		b := Dirty(n)
+		if len(b) != n || cap(b) != n {
+			t.Fatalf("%d bytes have length %d and capacity %d", n, len(b), cap(b))
+		}
+		if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); at%line != 0 {
+			t.Errorf("%d bytes begin at %#x, no multiple of %d", n, at, line)
+		}
+		for j := range b {
+			b[j] = byte(i + 1)
+		}
+		pieces = append(pieces, b)
+	}
+	for i, b := range pieces {
+		for j, v := range b {
+			if v != byte(i+1) {
+				t.Fatalf("byte %d of piece %d is that of piece %d", j, i, v-1)
+			}
+		}
+	}
+}
