@@ -62,11 +62,6 @@ var bf16AVX512 = kernels{
 		11: {1: tile11x1BF16AVX512},
 		12: {1: tile12x1BF16AVX512},
 	},
-	line: 64,
-	dense: [2][mostRows + 1]func(*tile){
-		inTiles: {7: tiled7BF16AVX512, 8: tiled8BF16AVX512, 9: tiled9BF16AVX512, 10: tiled10BF16AVX512, 11: tiled11BF16AVX512, 12: tiled12BF16AVX512},
-		inRows:  {7: rows7BF16AVX512, 8: rows8BF16AVX512, 9: rows9BF16AVX512, 10: rows10BF16AVX512, 11: rows11BF16AVX512, 12: rows12BF16AVX512},
-	},
 }
 
 var f16AVX2 = kernels{
@@ -102,11 +97,6 @@ var f16AVX512 = kernels{
 		11: {1: tile11x1F16AVX512},
 		12: {1: tile12x1F16AVX512},
 	},
-	line: 64,
-	dense: [2][mostRows + 1]func(*tile){
-		inTiles: {7: tiled7F16AVX512, 8: tiled8F16AVX512, 9: tiled9F16AVX512, 10: tiled10F16AVX512, 11: tiled11F16AVX512, 12: tiled12F16AVX512},
-		inRows:  {7: rows7F16AVX512, 8: rows8F16AVX512, 9: rows9F16AVX512, 10: rows10F16AVX512, 11: rows11F16AVX512, 12: rows12F16AVX512},
-	},
 }
 
 var bf16Pairs = kernels{
@@ -124,11 +114,6 @@ var bf16Pairs = kernels{
 		10: {1: tile10x1PairsAVX512},
 		11: {1: tile11x1PairsAVX512},
 		12: {1: tile12x1PairsAVX512},
-	},
-	line: 128,
-	dense: [2][mostRows + 1]func(*tile){
-		inTiles: {7: tiled7PairsAVX512, 8: tiled8PairsAVX512, 9: tiled9PairsAVX512, 10: tiled10PairsAVX512, 11: tiled11PairsAVX512, 12: tiled12PairsAVX512},
-		inRows:  {7: rows7PairsAVX512, 8: rows8PairsAVX512, 9: rows9PairsAVX512, 10: rows10PairsAVX512, 11: rows11PairsAVX512, 12: rows12PairsAVX512},
 	},
 }
 
@@ -163,10 +148,5 @@ var int8Quads = kernels{
 		10: {1: tile10x1QuadsAVX512},
 		11: {1: tile11x1QuadsAVX512},
 		12: {1: tile12x1QuadsAVX512},
-	},
-	line: 128,
-	dense: [2][mostRows + 1]func(*tile){
-		inTiles: {7: tiled7QuadsAVX512, 8: tiled8QuadsAVX512, 9: tiled9QuadsAVX512, 10: tiled10QuadsAVX512, 11: tiled11QuadsAVX512, 12: tiled12QuadsAVX512},
-		inRows:  {7: rows7QuadsAVX512, 8: rows8QuadsAVX512, 9: rows9QuadsAVX512, 10: rows10QuadsAVX512, 11: rows11QuadsAVX512, 12: rows12QuadsAVX512},
 	},
 }

@@ -44,7 +44,6 @@ var levels = [isa.NEON + 1]*kernels{
 		line: 128,
 		dense: [2][mostRows + 1]func(*tile){
 			inTiles: {7: tiled7AVX512, 8: tiled8AVX512, 9: tiled9AVX512, 10: tiled10AVX512, 11: tiled11AVX512, 12: tiled12AVX512},
-			inRows:  {7: rows7AVX512, 8: rows8AVX512, 9: rows9AVX512, 10: rows10AVX512, 11: rows11AVX512, 12: rows12AVX512},
 		},
 	},
 }

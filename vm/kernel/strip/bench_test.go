@@ -33,7 +33,7 @@ func BenchmarkChain(b *testing.B) {
 	const n = 16 << 20
 	in, out := strip.Matrix(floats(n), n), strip.Matrix(floats(n), n)
 	from, to := floats(n), floats(n)
-	for _, ops := range []int{1, 4, 8, 12, 24} {
+	for _, ops := range []int{1, 4, 8, 12, 16, 20, 24, 48} {
 		b.Run(fmt.Sprint(ops), func(b *testing.B) {
 			p := chain(b, ops)
 			var s strip.Scratch

@@ -42,10 +42,10 @@ func (c *compiler) run(code []instr) (steps []step, n int) {
 	return steps, n
 }
 
-// chained shares steps out to as few instructions as can be, of about the same length.
+// chained shares steps out to as few instructions as can be.
 func chained(steps []step) (list []instr) {
-	for n := (len(steps) + vec.ChainMax - 1) / vec.ChainMax; n > 0; n-- {
-		size := (len(steps) + n - 1) / n
+	for len(steps) > 0 {
+		size := min(len(steps), vec.ChainMax)
 		codes := make([]vec.Code, size)
 		var in instr
 		for i, s := range steps[:size] {
@@ -69,6 +69,9 @@ var asSteps = map[vec.Code]func(v float32) []step{
 	vec.MinPlain: func(v float32) []step { return []step{{vec.MinPlain, v}} },
 	vec.ClipLo:   func(v float32) []step { return bound(vec.MaxPlain, v) },
 	vec.ClipHi:   func(v float32) []step { return bound(vec.MinPlain, v) },
+	vec.Abs:      func(float32) []step { return []step{{vec.And, math.Float32frombits(1<<31 - 1)}} },
+	vec.Neg:      func(float32) []step { return []step{{vec.Xor, math.Float32frombits(1 << 31)}} },
+	vec.Square:   func(float32) []step { return []step{{vec.Square, 0}} },
 	vec.Relu:     func(float32) []step { return []step{{vec.MaxPlain, 0}} },
 	vec.Relu6:    func(float32) []step { return []step{{vec.MaxPlain, 0}, {vec.MinPlain, 6}} },
 }

@@ -17,7 +17,7 @@ var numbers = []float32{0.5, -2, 3, 0.1, -0.7, 1, -1, 8, 0x1p-126, 0x1p-140, 0x1
 	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 6, math.MaxFloat32}
 
 // cheap are codes that chains take, on their own or by others.
-var cheap = []vec.Code{vec.Add, vec.Sub, vec.SubFrom, vec.Mul, vec.Div, vec.Max, vec.Min, vec.ClipLo, vec.ClipHi, vec.Relu, vec.Relu6, vec.Abs}
+var cheap = []vec.Code{vec.Add, vec.Sub, vec.SubFrom, vec.Mul, vec.Div, vec.Max, vec.Min, vec.ClipLo, vec.ClipHi, vec.Relu, vec.Relu6, vec.Abs, vec.Neg, vec.Square}
 
 // TestChains computes chains of codes on numbers, and the same with the numbers as
 // operands in memory, of which no chain can be made: the bits are the same, but those of

@@ -337,1202 +337,434 @@ func avx2GreaterEqualInt()
 // avx2AddAdd is the code AddAdd.
 func avx2AddAdd()
 
-// avx2AddAdd1 is the code AddAdd.
-func avx2AddAdd1()
-
 // avx2AddSub is the code AddSub.
 func avx2AddSub()
-
-// avx2AddSub1 is the code AddSub.
-func avx2AddSub1()
 
 // avx2AddSubFrom is the code AddSubFrom.
 func avx2AddSubFrom()
 
-// avx2AddSubFrom1 is the code AddSubFrom.
-func avx2AddSubFrom1()
-
 // avx2AddMul is the code AddMul.
 func avx2AddMul()
-
-// avx2AddMul1 is the code AddMul.
-func avx2AddMul1()
 
 // avx2AddRelu is the code AddRelu.
 func avx2AddRelu()
 
-// avx2AddRelu1 is the code AddRelu.
-func avx2AddRelu1()
-
 // avx2ReluAdd is the code ReluAdd.
 func avx2ReluAdd()
-
-// avx2ReluAdd1 is the code ReluAdd.
-func avx2ReluAdd1()
 
 // avx2AddNeg is the code AddNeg.
 func avx2AddNeg()
 
-// avx2AddNeg1 is the code AddNeg.
-func avx2AddNeg1()
-
 // avx2NegAdd is the code NegAdd.
 func avx2NegAdd()
-
-// avx2NegAdd1 is the code NegAdd.
-func avx2NegAdd1()
 
 // avx2SubAdd is the code SubAdd.
 func avx2SubAdd()
 
-// avx2SubAdd1 is the code SubAdd.
-func avx2SubAdd1()
-
 // avx2SubSub is the code SubSub.
 func avx2SubSub()
-
-// avx2SubSub1 is the code SubSub.
-func avx2SubSub1()
 
 // avx2SubSubFrom is the code SubSubFrom.
 func avx2SubSubFrom()
 
-// avx2SubSubFrom1 is the code SubSubFrom.
-func avx2SubSubFrom1()
-
 // avx2SubMul is the code SubMul.
 func avx2SubMul()
-
-// avx2SubMul1 is the code SubMul.
-func avx2SubMul1()
 
 // avx2SubRelu is the code SubRelu.
 func avx2SubRelu()
 
-// avx2SubRelu1 is the code SubRelu.
-func avx2SubRelu1()
-
 // avx2ReluSub is the code ReluSub.
 func avx2ReluSub()
-
-// avx2ReluSub1 is the code ReluSub.
-func avx2ReluSub1()
 
 // avx2SubNeg is the code SubNeg.
 func avx2SubNeg()
 
-// avx2SubNeg1 is the code SubNeg.
-func avx2SubNeg1()
-
 // avx2NegSub is the code NegSub.
 func avx2NegSub()
-
-// avx2NegSub1 is the code NegSub.
-func avx2NegSub1()
 
 // avx2SubFromAdd is the code SubFromAdd.
 func avx2SubFromAdd()
 
-// avx2SubFromAdd1 is the code SubFromAdd.
-func avx2SubFromAdd1()
-
 // avx2SubFromSub is the code SubFromSub.
 func avx2SubFromSub()
-
-// avx2SubFromSub1 is the code SubFromSub.
-func avx2SubFromSub1()
 
 // avx2SubFromSubFrom is the code SubFromSubFrom.
 func avx2SubFromSubFrom()
 
-// avx2SubFromSubFrom1 is the code SubFromSubFrom.
-func avx2SubFromSubFrom1()
-
 // avx2SubFromMul is the code SubFromMul.
 func avx2SubFromMul()
-
-// avx2SubFromMul1 is the code SubFromMul.
-func avx2SubFromMul1()
 
 // avx2SubFromRelu is the code SubFromRelu.
 func avx2SubFromRelu()
 
-// avx2SubFromRelu1 is the code SubFromRelu.
-func avx2SubFromRelu1()
-
 // avx2ReluSubFrom is the code ReluSubFrom.
 func avx2ReluSubFrom()
-
-// avx2ReluSubFrom1 is the code ReluSubFrom.
-func avx2ReluSubFrom1()
 
 // avx2SubFromNeg is the code SubFromNeg.
 func avx2SubFromNeg()
 
-// avx2SubFromNeg1 is the code SubFromNeg.
-func avx2SubFromNeg1()
-
 // avx2NegSubFrom is the code NegSubFrom.
 func avx2NegSubFrom()
-
-// avx2NegSubFrom1 is the code NegSubFrom.
-func avx2NegSubFrom1()
 
 // avx2MulAdd is the code MulAdd.
 func avx2MulAdd()
 
-// avx2MulAdd1 is the code MulAdd.
-func avx2MulAdd1()
-
 // avx2MulSub is the code MulSub.
 func avx2MulSub()
-
-// avx2MulSub1 is the code MulSub.
-func avx2MulSub1()
 
 // avx2MulSubFrom is the code MulSubFrom.
 func avx2MulSubFrom()
 
-// avx2MulSubFrom1 is the code MulSubFrom.
-func avx2MulSubFrom1()
-
 // avx2MulMul is the code MulMul.
 func avx2MulMul()
-
-// avx2MulMul1 is the code MulMul.
-func avx2MulMul1()
 
 // avx2MulRelu is the code MulRelu.
 func avx2MulRelu()
 
-// avx2MulRelu1 is the code MulRelu.
-func avx2MulRelu1()
-
 // avx2ReluMul is the code ReluMul.
 func avx2ReluMul()
-
-// avx2ReluMul1 is the code ReluMul.
-func avx2ReluMul1()
 
 // avx2MulNeg is the code MulNeg.
 func avx2MulNeg()
 
-// avx2MulNeg1 is the code MulNeg.
-func avx2MulNeg1()
-
 // avx2NegMul is the code NegMul.
 func avx2NegMul()
 
-// avx2NegMul1 is the code NegMul.
-func avx2NegMul1()
+// avx2ChainMul is a chain of Mul.
+func avx2ChainMul()
+
+// avx2ChainMul1 is a chain of Mul.
+func avx2ChainMul1()
+
+// avx2ChainAdd is a chain of Add.
+func avx2ChainAdd()
+
+// avx2ChainAdd1 is a chain of Add.
+func avx2ChainAdd1()
+
+// avx2ChainMax is a chain of Max.
+func avx2ChainMax()
+
+// avx2ChainMax1 is a chain of Max.
+func avx2ChainMax1()
+
+// avx2ChainMin is a chain of Min.
+func avx2ChainMin()
+
+// avx2ChainMin1 is a chain of Min.
+func avx2ChainMin1()
+
+// avx2ChainAnd is a chain of And.
+func avx2ChainAnd()
+
+// avx2ChainAnd1 is a chain of And.
+func avx2ChainAnd1()
+
+// avx2ChainXor is a chain of Xor.
+func avx2ChainXor()
+
+// avx2ChainXor1 is a chain of Xor.
+func avx2ChainXor1()
+
+// avx2ChainSquare is a chain of Square.
+func avx2ChainSquare()
+
+// avx2ChainSquare1 is a chain of Square.
+func avx2ChainSquare1()
 
 // avx2ChainMulMul is a chain of MulMul.
 func avx2ChainMulMul()
 
+// avx2ChainMulMul1 is a chain of MulMul.
+func avx2ChainMulMul1()
+
 // avx2ChainMulAdd is a chain of MulAdd.
 func avx2ChainMulAdd()
+
+// avx2ChainMulAdd1 is a chain of MulAdd.
+func avx2ChainMulAdd1()
 
 // avx2ChainMulMax is a chain of MulMax.
 func avx2ChainMulMax()
 
+// avx2ChainMulMax1 is a chain of MulMax.
+func avx2ChainMulMax1()
+
 // avx2ChainMulMin is a chain of MulMin.
 func avx2ChainMulMin()
+
+// avx2ChainMulMin1 is a chain of MulMin.
+func avx2ChainMulMin1()
+
+// avx2ChainMulAnd is a chain of MulAnd.
+func avx2ChainMulAnd()
+
+// avx2ChainMulAnd1 is a chain of MulAnd.
+func avx2ChainMulAnd1()
+
+// avx2ChainMulXor is a chain of MulXor.
+func avx2ChainMulXor()
+
+// avx2ChainMulXor1 is a chain of MulXor.
+func avx2ChainMulXor1()
+
+// avx2ChainMulSquare is a chain of MulSquare.
+func avx2ChainMulSquare()
+
+// avx2ChainMulSquare1 is a chain of MulSquare.
+func avx2ChainMulSquare1()
 
 // avx2ChainAddMul is a chain of AddMul.
 func avx2ChainAddMul()
 
+// avx2ChainAddMul1 is a chain of AddMul.
+func avx2ChainAddMul1()
+
 // avx2ChainAddAdd is a chain of AddAdd.
 func avx2ChainAddAdd()
+
+// avx2ChainAddAdd1 is a chain of AddAdd.
+func avx2ChainAddAdd1()
 
 // avx2ChainAddMax is a chain of AddMax.
 func avx2ChainAddMax()
 
+// avx2ChainAddMax1 is a chain of AddMax.
+func avx2ChainAddMax1()
+
 // avx2ChainAddMin is a chain of AddMin.
 func avx2ChainAddMin()
+
+// avx2ChainAddMin1 is a chain of AddMin.
+func avx2ChainAddMin1()
+
+// avx2ChainAddAnd is a chain of AddAnd.
+func avx2ChainAddAnd()
+
+// avx2ChainAddAnd1 is a chain of AddAnd.
+func avx2ChainAddAnd1()
+
+// avx2ChainAddXor is a chain of AddXor.
+func avx2ChainAddXor()
+
+// avx2ChainAddXor1 is a chain of AddXor.
+func avx2ChainAddXor1()
+
+// avx2ChainAddSquare is a chain of AddSquare.
+func avx2ChainAddSquare()
+
+// avx2ChainAddSquare1 is a chain of AddSquare.
+func avx2ChainAddSquare1()
 
 // avx2ChainMaxMul is a chain of MaxMul.
 func avx2ChainMaxMul()
 
+// avx2ChainMaxMul1 is a chain of MaxMul.
+func avx2ChainMaxMul1()
+
 // avx2ChainMaxAdd is a chain of MaxAdd.
 func avx2ChainMaxAdd()
+
+// avx2ChainMaxAdd1 is a chain of MaxAdd.
+func avx2ChainMaxAdd1()
 
 // avx2ChainMaxMax is a chain of MaxMax.
 func avx2ChainMaxMax()
 
+// avx2ChainMaxMax1 is a chain of MaxMax.
+func avx2ChainMaxMax1()
+
 // avx2ChainMaxMin is a chain of MaxMin.
 func avx2ChainMaxMin()
+
+// avx2ChainMaxMin1 is a chain of MaxMin.
+func avx2ChainMaxMin1()
+
+// avx2ChainMaxAnd is a chain of MaxAnd.
+func avx2ChainMaxAnd()
+
+// avx2ChainMaxAnd1 is a chain of MaxAnd.
+func avx2ChainMaxAnd1()
+
+// avx2ChainMaxXor is a chain of MaxXor.
+func avx2ChainMaxXor()
+
+// avx2ChainMaxXor1 is a chain of MaxXor.
+func avx2ChainMaxXor1()
+
+// avx2ChainMaxSquare is a chain of MaxSquare.
+func avx2ChainMaxSquare()
+
+// avx2ChainMaxSquare1 is a chain of MaxSquare.
+func avx2ChainMaxSquare1()
 
 // avx2ChainMinMul is a chain of MinMul.
 func avx2ChainMinMul()
 
+// avx2ChainMinMul1 is a chain of MinMul.
+func avx2ChainMinMul1()
+
 // avx2ChainMinAdd is a chain of MinAdd.
 func avx2ChainMinAdd()
+
+// avx2ChainMinAdd1 is a chain of MinAdd.
+func avx2ChainMinAdd1()
 
 // avx2ChainMinMax is a chain of MinMax.
 func avx2ChainMinMax()
 
+// avx2ChainMinMax1 is a chain of MinMax.
+func avx2ChainMinMax1()
+
 // avx2ChainMinMin is a chain of MinMin.
 func avx2ChainMinMin()
 
-// avx2ChainMulMulMul is a chain of MulMulMul.
-func avx2ChainMulMulMul()
+// avx2ChainMinMin1 is a chain of MinMin.
+func avx2ChainMinMin1()
 
-// avx2ChainMulMulAdd is a chain of MulMulAdd.
-func avx2ChainMulMulAdd()
+// avx2ChainMinAnd is a chain of MinAnd.
+func avx2ChainMinAnd()
 
-// avx2ChainMulMulMax is a chain of MulMulMax.
-func avx2ChainMulMulMax()
+// avx2ChainMinAnd1 is a chain of MinAnd.
+func avx2ChainMinAnd1()
 
-// avx2ChainMulMulMin is a chain of MulMulMin.
-func avx2ChainMulMulMin()
+// avx2ChainMinXor is a chain of MinXor.
+func avx2ChainMinXor()
 
-// avx2ChainMulAddMul is a chain of MulAddMul.
-func avx2ChainMulAddMul()
+// avx2ChainMinXor1 is a chain of MinXor.
+func avx2ChainMinXor1()
 
-// avx2ChainMulAddAdd is a chain of MulAddAdd.
-func avx2ChainMulAddAdd()
+// avx2ChainMinSquare is a chain of MinSquare.
+func avx2ChainMinSquare()
 
-// avx2ChainMulAddMax is a chain of MulAddMax.
-func avx2ChainMulAddMax()
+// avx2ChainMinSquare1 is a chain of MinSquare.
+func avx2ChainMinSquare1()
 
-// avx2ChainMulAddMin is a chain of MulAddMin.
-func avx2ChainMulAddMin()
+// avx2ChainAndMul is a chain of AndMul.
+func avx2ChainAndMul()
 
-// avx2ChainMulMaxMul is a chain of MulMaxMul.
-func avx2ChainMulMaxMul()
+// avx2ChainAndMul1 is a chain of AndMul.
+func avx2ChainAndMul1()
 
-// avx2ChainMulMaxAdd is a chain of MulMaxAdd.
-func avx2ChainMulMaxAdd()
+// avx2ChainAndAdd is a chain of AndAdd.
+func avx2ChainAndAdd()
 
-// avx2ChainMulMaxMax is a chain of MulMaxMax.
-func avx2ChainMulMaxMax()
+// avx2ChainAndAdd1 is a chain of AndAdd.
+func avx2ChainAndAdd1()
 
-// avx2ChainMulMaxMin is a chain of MulMaxMin.
-func avx2ChainMulMaxMin()
+// avx2ChainAndMax is a chain of AndMax.
+func avx2ChainAndMax()
 
-// avx2ChainMulMinMul is a chain of MulMinMul.
-func avx2ChainMulMinMul()
+// avx2ChainAndMax1 is a chain of AndMax.
+func avx2ChainAndMax1()
 
-// avx2ChainMulMinAdd is a chain of MulMinAdd.
-func avx2ChainMulMinAdd()
+// avx2ChainAndMin is a chain of AndMin.
+func avx2ChainAndMin()
 
-// avx2ChainMulMinMax is a chain of MulMinMax.
-func avx2ChainMulMinMax()
+// avx2ChainAndMin1 is a chain of AndMin.
+func avx2ChainAndMin1()
 
-// avx2ChainMulMinMin is a chain of MulMinMin.
-func avx2ChainMulMinMin()
+// avx2ChainAndAnd is a chain of AndAnd.
+func avx2ChainAndAnd()
 
-// avx2ChainAddMulMul is a chain of AddMulMul.
-func avx2ChainAddMulMul()
+// avx2ChainAndAnd1 is a chain of AndAnd.
+func avx2ChainAndAnd1()
 
-// avx2ChainAddMulAdd is a chain of AddMulAdd.
-func avx2ChainAddMulAdd()
+// avx2ChainAndXor is a chain of AndXor.
+func avx2ChainAndXor()
 
-// avx2ChainAddMulMax is a chain of AddMulMax.
-func avx2ChainAddMulMax()
+// avx2ChainAndXor1 is a chain of AndXor.
+func avx2ChainAndXor1()
 
-// avx2ChainAddMulMin is a chain of AddMulMin.
-func avx2ChainAddMulMin()
+// avx2ChainAndSquare is a chain of AndSquare.
+func avx2ChainAndSquare()
 
-// avx2ChainAddAddMul is a chain of AddAddMul.
-func avx2ChainAddAddMul()
+// avx2ChainAndSquare1 is a chain of AndSquare.
+func avx2ChainAndSquare1()
 
-// avx2ChainAddAddAdd is a chain of AddAddAdd.
-func avx2ChainAddAddAdd()
+// avx2ChainXorMul is a chain of XorMul.
+func avx2ChainXorMul()
 
-// avx2ChainAddAddMax is a chain of AddAddMax.
-func avx2ChainAddAddMax()
+// avx2ChainXorMul1 is a chain of XorMul.
+func avx2ChainXorMul1()
 
-// avx2ChainAddAddMin is a chain of AddAddMin.
-func avx2ChainAddAddMin()
+// avx2ChainXorAdd is a chain of XorAdd.
+func avx2ChainXorAdd()
 
-// avx2ChainAddMaxMul is a chain of AddMaxMul.
-func avx2ChainAddMaxMul()
+// avx2ChainXorAdd1 is a chain of XorAdd.
+func avx2ChainXorAdd1()
 
-// avx2ChainAddMaxAdd is a chain of AddMaxAdd.
-func avx2ChainAddMaxAdd()
+// avx2ChainXorMax is a chain of XorMax.
+func avx2ChainXorMax()
 
-// avx2ChainAddMaxMax is a chain of AddMaxMax.
-func avx2ChainAddMaxMax()
+// avx2ChainXorMax1 is a chain of XorMax.
+func avx2ChainXorMax1()
 
-// avx2ChainAddMaxMin is a chain of AddMaxMin.
-func avx2ChainAddMaxMin()
+// avx2ChainXorMin is a chain of XorMin.
+func avx2ChainXorMin()
 
-// avx2ChainAddMinMul is a chain of AddMinMul.
-func avx2ChainAddMinMul()
+// avx2ChainXorMin1 is a chain of XorMin.
+func avx2ChainXorMin1()
 
-// avx2ChainAddMinAdd is a chain of AddMinAdd.
-func avx2ChainAddMinAdd()
+// avx2ChainXorAnd is a chain of XorAnd.
+func avx2ChainXorAnd()
 
-// avx2ChainAddMinMax is a chain of AddMinMax.
-func avx2ChainAddMinMax()
+// avx2ChainXorAnd1 is a chain of XorAnd.
+func avx2ChainXorAnd1()
 
-// avx2ChainAddMinMin is a chain of AddMinMin.
-func avx2ChainAddMinMin()
+// avx2ChainXorXor is a chain of XorXor.
+func avx2ChainXorXor()
 
-// avx2ChainMaxMulMul is a chain of MaxMulMul.
-func avx2ChainMaxMulMul()
+// avx2ChainXorXor1 is a chain of XorXor.
+func avx2ChainXorXor1()
 
-// avx2ChainMaxMulAdd is a chain of MaxMulAdd.
-func avx2ChainMaxMulAdd()
+// avx2ChainXorSquare is a chain of XorSquare.
+func avx2ChainXorSquare()
 
-// avx2ChainMaxMulMax is a chain of MaxMulMax.
-func avx2ChainMaxMulMax()
+// avx2ChainXorSquare1 is a chain of XorSquare.
+func avx2ChainXorSquare1()
 
-// avx2ChainMaxMulMin is a chain of MaxMulMin.
-func avx2ChainMaxMulMin()
+// avx2ChainSquareMul is a chain of SquareMul.
+func avx2ChainSquareMul()
 
-// avx2ChainMaxAddMul is a chain of MaxAddMul.
-func avx2ChainMaxAddMul()
+// avx2ChainSquareMul1 is a chain of SquareMul.
+func avx2ChainSquareMul1()
 
-// avx2ChainMaxAddAdd is a chain of MaxAddAdd.
-func avx2ChainMaxAddAdd()
+// avx2ChainSquareAdd is a chain of SquareAdd.
+func avx2ChainSquareAdd()
 
-// avx2ChainMaxAddMax is a chain of MaxAddMax.
-func avx2ChainMaxAddMax()
+// avx2ChainSquareAdd1 is a chain of SquareAdd.
+func avx2ChainSquareAdd1()
 
-// avx2ChainMaxAddMin is a chain of MaxAddMin.
-func avx2ChainMaxAddMin()
+// avx2ChainSquareMax is a chain of SquareMax.
+func avx2ChainSquareMax()
 
-// avx2ChainMaxMaxMul is a chain of MaxMaxMul.
-func avx2ChainMaxMaxMul()
+// avx2ChainSquareMax1 is a chain of SquareMax.
+func avx2ChainSquareMax1()
 
-// avx2ChainMaxMaxAdd is a chain of MaxMaxAdd.
-func avx2ChainMaxMaxAdd()
+// avx2ChainSquareMin is a chain of SquareMin.
+func avx2ChainSquareMin()
 
-// avx2ChainMaxMaxMax is a chain of MaxMaxMax.
-func avx2ChainMaxMaxMax()
+// avx2ChainSquareMin1 is a chain of SquareMin.
+func avx2ChainSquareMin1()
 
-// avx2ChainMaxMaxMin is a chain of MaxMaxMin.
-func avx2ChainMaxMaxMin()
+// avx2ChainSquareAnd is a chain of SquareAnd.
+func avx2ChainSquareAnd()
 
-// avx2ChainMaxMinMul is a chain of MaxMinMul.
-func avx2ChainMaxMinMul()
+// avx2ChainSquareAnd1 is a chain of SquareAnd.
+func avx2ChainSquareAnd1()
 
-// avx2ChainMaxMinAdd is a chain of MaxMinAdd.
-func avx2ChainMaxMinAdd()
+// avx2ChainSquareXor is a chain of SquareXor.
+func avx2ChainSquareXor()
 
-// avx2ChainMaxMinMax is a chain of MaxMinMax.
-func avx2ChainMaxMinMax()
+// avx2ChainSquareXor1 is a chain of SquareXor.
+func avx2ChainSquareXor1()
 
-// avx2ChainMaxMinMin is a chain of MaxMinMin.
-func avx2ChainMaxMinMin()
+// avx2ChainSquareSquare is a chain of SquareSquare.
+func avx2ChainSquareSquare()
 
-// avx2ChainMinMulMul is a chain of MinMulMul.
-func avx2ChainMinMulMul()
-
-// avx2ChainMinMulAdd is a chain of MinMulAdd.
-func avx2ChainMinMulAdd()
-
-// avx2ChainMinMulMax is a chain of MinMulMax.
-func avx2ChainMinMulMax()
-
-// avx2ChainMinMulMin is a chain of MinMulMin.
-func avx2ChainMinMulMin()
-
-// avx2ChainMinAddMul is a chain of MinAddMul.
-func avx2ChainMinAddMul()
-
-// avx2ChainMinAddAdd is a chain of MinAddAdd.
-func avx2ChainMinAddAdd()
-
-// avx2ChainMinAddMax is a chain of MinAddMax.
-func avx2ChainMinAddMax()
-
-// avx2ChainMinAddMin is a chain of MinAddMin.
-func avx2ChainMinAddMin()
-
-// avx2ChainMinMaxMul is a chain of MinMaxMul.
-func avx2ChainMinMaxMul()
-
-// avx2ChainMinMaxAdd is a chain of MinMaxAdd.
-func avx2ChainMinMaxAdd()
-
-// avx2ChainMinMaxMax is a chain of MinMaxMax.
-func avx2ChainMinMaxMax()
-
-// avx2ChainMinMaxMin is a chain of MinMaxMin.
-func avx2ChainMinMaxMin()
-
-// avx2ChainMinMinMul is a chain of MinMinMul.
-func avx2ChainMinMinMul()
-
-// avx2ChainMinMinAdd is a chain of MinMinAdd.
-func avx2ChainMinMinAdd()
-
-// avx2ChainMinMinMax is a chain of MinMinMax.
-func avx2ChainMinMinMax()
-
-// avx2ChainMinMinMin is a chain of MinMinMin.
-func avx2ChainMinMinMin()
-
-// avx2ChainMulMulMulMul is a chain of MulMulMulMul.
-func avx2ChainMulMulMulMul()
-
-// avx2ChainMulMulMulAdd is a chain of MulMulMulAdd.
-func avx2ChainMulMulMulAdd()
-
-// avx2ChainMulMulMulMax is a chain of MulMulMulMax.
-func avx2ChainMulMulMulMax()
-
-// avx2ChainMulMulMulMin is a chain of MulMulMulMin.
-func avx2ChainMulMulMulMin()
-
-// avx2ChainMulMulAddMul is a chain of MulMulAddMul.
-func avx2ChainMulMulAddMul()
-
-// avx2ChainMulMulAddAdd is a chain of MulMulAddAdd.
-func avx2ChainMulMulAddAdd()
-
-// avx2ChainMulMulAddMax is a chain of MulMulAddMax.
-func avx2ChainMulMulAddMax()
-
-// avx2ChainMulMulAddMin is a chain of MulMulAddMin.
-func avx2ChainMulMulAddMin()
-
-// avx2ChainMulMulMaxMul is a chain of MulMulMaxMul.
-func avx2ChainMulMulMaxMul()
-
-// avx2ChainMulMulMaxAdd is a chain of MulMulMaxAdd.
-func avx2ChainMulMulMaxAdd()
-
-// avx2ChainMulMulMaxMax is a chain of MulMulMaxMax.
-func avx2ChainMulMulMaxMax()
-
-// avx2ChainMulMulMaxMin is a chain of MulMulMaxMin.
-func avx2ChainMulMulMaxMin()
-
-// avx2ChainMulMulMinMul is a chain of MulMulMinMul.
-func avx2ChainMulMulMinMul()
-
-// avx2ChainMulMulMinAdd is a chain of MulMulMinAdd.
-func avx2ChainMulMulMinAdd()
-
-// avx2ChainMulMulMinMax is a chain of MulMulMinMax.
-func avx2ChainMulMulMinMax()
-
-// avx2ChainMulMulMinMin is a chain of MulMulMinMin.
-func avx2ChainMulMulMinMin()
-
-// avx2ChainMulAddMulMul is a chain of MulAddMulMul.
-func avx2ChainMulAddMulMul()
-
-// avx2ChainMulAddMulAdd is a chain of MulAddMulAdd.
-func avx2ChainMulAddMulAdd()
-
-// avx2ChainMulAddMulMax is a chain of MulAddMulMax.
-func avx2ChainMulAddMulMax()
-
-// avx2ChainMulAddMulMin is a chain of MulAddMulMin.
-func avx2ChainMulAddMulMin()
-
-// avx2ChainMulAddAddMul is a chain of MulAddAddMul.
-func avx2ChainMulAddAddMul()
-
-// avx2ChainMulAddAddAdd is a chain of MulAddAddAdd.
-func avx2ChainMulAddAddAdd()
-
-// avx2ChainMulAddAddMax is a chain of MulAddAddMax.
-func avx2ChainMulAddAddMax()
-
-// avx2ChainMulAddAddMin is a chain of MulAddAddMin.
-func avx2ChainMulAddAddMin()
-
-// avx2ChainMulAddMaxMul is a chain of MulAddMaxMul.
-func avx2ChainMulAddMaxMul()
-
-// avx2ChainMulAddMaxAdd is a chain of MulAddMaxAdd.
-func avx2ChainMulAddMaxAdd()
-
-// avx2ChainMulAddMaxMax is a chain of MulAddMaxMax.
-func avx2ChainMulAddMaxMax()
-
-// avx2ChainMulAddMaxMin is a chain of MulAddMaxMin.
-func avx2ChainMulAddMaxMin()
-
-// avx2ChainMulAddMinMul is a chain of MulAddMinMul.
-func avx2ChainMulAddMinMul()
-
-// avx2ChainMulAddMinAdd is a chain of MulAddMinAdd.
-func avx2ChainMulAddMinAdd()
-
-// avx2ChainMulAddMinMax is a chain of MulAddMinMax.
-func avx2ChainMulAddMinMax()
-
-// avx2ChainMulAddMinMin is a chain of MulAddMinMin.
-func avx2ChainMulAddMinMin()
-
-// avx2ChainMulMaxMulMul is a chain of MulMaxMulMul.
-func avx2ChainMulMaxMulMul()
-
-// avx2ChainMulMaxMulAdd is a chain of MulMaxMulAdd.
-func avx2ChainMulMaxMulAdd()
-
-// avx2ChainMulMaxMulMax is a chain of MulMaxMulMax.
-func avx2ChainMulMaxMulMax()
-
-// avx2ChainMulMaxMulMin is a chain of MulMaxMulMin.
-func avx2ChainMulMaxMulMin()
-
-// avx2ChainMulMaxAddMul is a chain of MulMaxAddMul.
-func avx2ChainMulMaxAddMul()
-
-// avx2ChainMulMaxAddAdd is a chain of MulMaxAddAdd.
-func avx2ChainMulMaxAddAdd()
-
-// avx2ChainMulMaxAddMax is a chain of MulMaxAddMax.
-func avx2ChainMulMaxAddMax()
-
-// avx2ChainMulMaxAddMin is a chain of MulMaxAddMin.
-func avx2ChainMulMaxAddMin()
-
-// avx2ChainMulMaxMaxMul is a chain of MulMaxMaxMul.
-func avx2ChainMulMaxMaxMul()
-
-// avx2ChainMulMaxMaxAdd is a chain of MulMaxMaxAdd.
-func avx2ChainMulMaxMaxAdd()
-
-// avx2ChainMulMaxMaxMax is a chain of MulMaxMaxMax.
-func avx2ChainMulMaxMaxMax()
-
-// avx2ChainMulMaxMaxMin is a chain of MulMaxMaxMin.
-func avx2ChainMulMaxMaxMin()
-
-// avx2ChainMulMaxMinMul is a chain of MulMaxMinMul.
-func avx2ChainMulMaxMinMul()
-
-// avx2ChainMulMaxMinAdd is a chain of MulMaxMinAdd.
-func avx2ChainMulMaxMinAdd()
-
-// avx2ChainMulMaxMinMax is a chain of MulMaxMinMax.
-func avx2ChainMulMaxMinMax()
-
-// avx2ChainMulMaxMinMin is a chain of MulMaxMinMin.
-func avx2ChainMulMaxMinMin()
-
-// avx2ChainMulMinMulMul is a chain of MulMinMulMul.
-func avx2ChainMulMinMulMul()
-
-// avx2ChainMulMinMulAdd is a chain of MulMinMulAdd.
-func avx2ChainMulMinMulAdd()
-
-// avx2ChainMulMinMulMax is a chain of MulMinMulMax.
-func avx2ChainMulMinMulMax()
-
-// avx2ChainMulMinMulMin is a chain of MulMinMulMin.
-func avx2ChainMulMinMulMin()
-
-// avx2ChainMulMinAddMul is a chain of MulMinAddMul.
-func avx2ChainMulMinAddMul()
-
-// avx2ChainMulMinAddAdd is a chain of MulMinAddAdd.
-func avx2ChainMulMinAddAdd()
-
-// avx2ChainMulMinAddMax is a chain of MulMinAddMax.
-func avx2ChainMulMinAddMax()
-
-// avx2ChainMulMinAddMin is a chain of MulMinAddMin.
-func avx2ChainMulMinAddMin()
-
-// avx2ChainMulMinMaxMul is a chain of MulMinMaxMul.
-func avx2ChainMulMinMaxMul()
-
-// avx2ChainMulMinMaxAdd is a chain of MulMinMaxAdd.
-func avx2ChainMulMinMaxAdd()
-
-// avx2ChainMulMinMaxMax is a chain of MulMinMaxMax.
-func avx2ChainMulMinMaxMax()
-
-// avx2ChainMulMinMaxMin is a chain of MulMinMaxMin.
-func avx2ChainMulMinMaxMin()
-
-// avx2ChainMulMinMinMul is a chain of MulMinMinMul.
-func avx2ChainMulMinMinMul()
-
-// avx2ChainMulMinMinAdd is a chain of MulMinMinAdd.
-func avx2ChainMulMinMinAdd()
-
-// avx2ChainMulMinMinMax is a chain of MulMinMinMax.
-func avx2ChainMulMinMinMax()
-
-// avx2ChainMulMinMinMin is a chain of MulMinMinMin.
-func avx2ChainMulMinMinMin()
-
-// avx2ChainAddMulMulMul is a chain of AddMulMulMul.
-func avx2ChainAddMulMulMul()
-
-// avx2ChainAddMulMulAdd is a chain of AddMulMulAdd.
-func avx2ChainAddMulMulAdd()
-
-// avx2ChainAddMulMulMax is a chain of AddMulMulMax.
-func avx2ChainAddMulMulMax()
-
-// avx2ChainAddMulMulMin is a chain of AddMulMulMin.
-func avx2ChainAddMulMulMin()
-
-// avx2ChainAddMulAddMul is a chain of AddMulAddMul.
-func avx2ChainAddMulAddMul()
-
-// avx2ChainAddMulAddAdd is a chain of AddMulAddAdd.
-func avx2ChainAddMulAddAdd()
-
-// avx2ChainAddMulAddMax is a chain of AddMulAddMax.
-func avx2ChainAddMulAddMax()
-
-// avx2ChainAddMulAddMin is a chain of AddMulAddMin.
-func avx2ChainAddMulAddMin()
-
-// avx2ChainAddMulMaxMul is a chain of AddMulMaxMul.
-func avx2ChainAddMulMaxMul()
-
-// avx2ChainAddMulMaxAdd is a chain of AddMulMaxAdd.
-func avx2ChainAddMulMaxAdd()
-
-// avx2ChainAddMulMaxMax is a chain of AddMulMaxMax.
-func avx2ChainAddMulMaxMax()
-
-// avx2ChainAddMulMaxMin is a chain of AddMulMaxMin.
-func avx2ChainAddMulMaxMin()
-
-// avx2ChainAddMulMinMul is a chain of AddMulMinMul.
-func avx2ChainAddMulMinMul()
-
-// avx2ChainAddMulMinAdd is a chain of AddMulMinAdd.
-func avx2ChainAddMulMinAdd()
-
-// avx2ChainAddMulMinMax is a chain of AddMulMinMax.
-func avx2ChainAddMulMinMax()
-
-// avx2ChainAddMulMinMin is a chain of AddMulMinMin.
-func avx2ChainAddMulMinMin()
-
-// avx2ChainAddAddMulMul is a chain of AddAddMulMul.
-func avx2ChainAddAddMulMul()
-
-// avx2ChainAddAddMulAdd is a chain of AddAddMulAdd.
-func avx2ChainAddAddMulAdd()
-
-// avx2ChainAddAddMulMax is a chain of AddAddMulMax.
-func avx2ChainAddAddMulMax()
-
-// avx2ChainAddAddMulMin is a chain of AddAddMulMin.
-func avx2ChainAddAddMulMin()
-
-// avx2ChainAddAddAddMul is a chain of AddAddAddMul.
-func avx2ChainAddAddAddMul()
-
-// avx2ChainAddAddAddAdd is a chain of AddAddAddAdd.
-func avx2ChainAddAddAddAdd()
-
-// avx2ChainAddAddAddMax is a chain of AddAddAddMax.
-func avx2ChainAddAddAddMax()
-
-// avx2ChainAddAddAddMin is a chain of AddAddAddMin.
-func avx2ChainAddAddAddMin()
-
-// avx2ChainAddAddMaxMul is a chain of AddAddMaxMul.
-func avx2ChainAddAddMaxMul()
-
-// avx2ChainAddAddMaxAdd is a chain of AddAddMaxAdd.
-func avx2ChainAddAddMaxAdd()
-
-// avx2ChainAddAddMaxMax is a chain of AddAddMaxMax.
-func avx2ChainAddAddMaxMax()
-
-// avx2ChainAddAddMaxMin is a chain of AddAddMaxMin.
-func avx2ChainAddAddMaxMin()
-
-// avx2ChainAddAddMinMul is a chain of AddAddMinMul.
-func avx2ChainAddAddMinMul()
-
-// avx2ChainAddAddMinAdd is a chain of AddAddMinAdd.
-func avx2ChainAddAddMinAdd()
-
-// avx2ChainAddAddMinMax is a chain of AddAddMinMax.
-func avx2ChainAddAddMinMax()
-
-// avx2ChainAddAddMinMin is a chain of AddAddMinMin.
-func avx2ChainAddAddMinMin()
-
-// avx2ChainAddMaxMulMul is a chain of AddMaxMulMul.
-func avx2ChainAddMaxMulMul()
-
-// avx2ChainAddMaxMulAdd is a chain of AddMaxMulAdd.
-func avx2ChainAddMaxMulAdd()
-
-// avx2ChainAddMaxMulMax is a chain of AddMaxMulMax.
-func avx2ChainAddMaxMulMax()
-
-// avx2ChainAddMaxMulMin is a chain of AddMaxMulMin.
-func avx2ChainAddMaxMulMin()
-
-// avx2ChainAddMaxAddMul is a chain of AddMaxAddMul.
-func avx2ChainAddMaxAddMul()
-
-// avx2ChainAddMaxAddAdd is a chain of AddMaxAddAdd.
-func avx2ChainAddMaxAddAdd()
-
-// avx2ChainAddMaxAddMax is a chain of AddMaxAddMax.
-func avx2ChainAddMaxAddMax()
-
-// avx2ChainAddMaxAddMin is a chain of AddMaxAddMin.
-func avx2ChainAddMaxAddMin()
-
-// avx2ChainAddMaxMaxMul is a chain of AddMaxMaxMul.
-func avx2ChainAddMaxMaxMul()
-
-// avx2ChainAddMaxMaxAdd is a chain of AddMaxMaxAdd.
-func avx2ChainAddMaxMaxAdd()
-
-// avx2ChainAddMaxMaxMax is a chain of AddMaxMaxMax.
-func avx2ChainAddMaxMaxMax()
-
-// avx2ChainAddMaxMaxMin is a chain of AddMaxMaxMin.
-func avx2ChainAddMaxMaxMin()
-
-// avx2ChainAddMaxMinMul is a chain of AddMaxMinMul.
-func avx2ChainAddMaxMinMul()
-
-// avx2ChainAddMaxMinAdd is a chain of AddMaxMinAdd.
-func avx2ChainAddMaxMinAdd()
-
-// avx2ChainAddMaxMinMax is a chain of AddMaxMinMax.
-func avx2ChainAddMaxMinMax()
-
-// avx2ChainAddMaxMinMin is a chain of AddMaxMinMin.
-func avx2ChainAddMaxMinMin()
-
-// avx2ChainAddMinMulMul is a chain of AddMinMulMul.
-func avx2ChainAddMinMulMul()
-
-// avx2ChainAddMinMulAdd is a chain of AddMinMulAdd.
-func avx2ChainAddMinMulAdd()
-
-// avx2ChainAddMinMulMax is a chain of AddMinMulMax.
-func avx2ChainAddMinMulMax()
-
-// avx2ChainAddMinMulMin is a chain of AddMinMulMin.
-func avx2ChainAddMinMulMin()
-
-// avx2ChainAddMinAddMul is a chain of AddMinAddMul.
-func avx2ChainAddMinAddMul()
-
-// avx2ChainAddMinAddAdd is a chain of AddMinAddAdd.
-func avx2ChainAddMinAddAdd()
-
-// avx2ChainAddMinAddMax is a chain of AddMinAddMax.
-func avx2ChainAddMinAddMax()
-
-// avx2ChainAddMinAddMin is a chain of AddMinAddMin.
-func avx2ChainAddMinAddMin()
-
-// avx2ChainAddMinMaxMul is a chain of AddMinMaxMul.
-func avx2ChainAddMinMaxMul()
-
-// avx2ChainAddMinMaxAdd is a chain of AddMinMaxAdd.
-func avx2ChainAddMinMaxAdd()
-
-// avx2ChainAddMinMaxMax is a chain of AddMinMaxMax.
-func avx2ChainAddMinMaxMax()
-
-// avx2ChainAddMinMaxMin is a chain of AddMinMaxMin.
-func avx2ChainAddMinMaxMin()
-
-// avx2ChainAddMinMinMul is a chain of AddMinMinMul.
-func avx2ChainAddMinMinMul()
-
-// avx2ChainAddMinMinAdd is a chain of AddMinMinAdd.
-func avx2ChainAddMinMinAdd()
-
-// avx2ChainAddMinMinMax is a chain of AddMinMinMax.
-func avx2ChainAddMinMinMax()
-
-// avx2ChainAddMinMinMin is a chain of AddMinMinMin.
-func avx2ChainAddMinMinMin()
-
-// avx2ChainMaxMulMulMul is a chain of MaxMulMulMul.
-func avx2ChainMaxMulMulMul()
-
-// avx2ChainMaxMulMulAdd is a chain of MaxMulMulAdd.
-func avx2ChainMaxMulMulAdd()
-
-// avx2ChainMaxMulMulMax is a chain of MaxMulMulMax.
-func avx2ChainMaxMulMulMax()
-
-// avx2ChainMaxMulMulMin is a chain of MaxMulMulMin.
-func avx2ChainMaxMulMulMin()
-
-// avx2ChainMaxMulAddMul is a chain of MaxMulAddMul.
-func avx2ChainMaxMulAddMul()
-
-// avx2ChainMaxMulAddAdd is a chain of MaxMulAddAdd.
-func avx2ChainMaxMulAddAdd()
-
-// avx2ChainMaxMulAddMax is a chain of MaxMulAddMax.
-func avx2ChainMaxMulAddMax()
-
-// avx2ChainMaxMulAddMin is a chain of MaxMulAddMin.
-func avx2ChainMaxMulAddMin()
-
-// avx2ChainMaxMulMaxMul is a chain of MaxMulMaxMul.
-func avx2ChainMaxMulMaxMul()
-
-// avx2ChainMaxMulMaxAdd is a chain of MaxMulMaxAdd.
-func avx2ChainMaxMulMaxAdd()
-
-// avx2ChainMaxMulMaxMax is a chain of MaxMulMaxMax.
-func avx2ChainMaxMulMaxMax()
-
-// avx2ChainMaxMulMaxMin is a chain of MaxMulMaxMin.
-func avx2ChainMaxMulMaxMin()
-
-// avx2ChainMaxMulMinMul is a chain of MaxMulMinMul.
-func avx2ChainMaxMulMinMul()
-
-// avx2ChainMaxMulMinAdd is a chain of MaxMulMinAdd.
-func avx2ChainMaxMulMinAdd()
-
-// avx2ChainMaxMulMinMax is a chain of MaxMulMinMax.
-func avx2ChainMaxMulMinMax()
-
-// avx2ChainMaxMulMinMin is a chain of MaxMulMinMin.
-func avx2ChainMaxMulMinMin()
-
-// avx2ChainMaxAddMulMul is a chain of MaxAddMulMul.
-func avx2ChainMaxAddMulMul()
-
-// avx2ChainMaxAddMulAdd is a chain of MaxAddMulAdd.
-func avx2ChainMaxAddMulAdd()
-
-// avx2ChainMaxAddMulMax is a chain of MaxAddMulMax.
-func avx2ChainMaxAddMulMax()
-
-// avx2ChainMaxAddMulMin is a chain of MaxAddMulMin.
-func avx2ChainMaxAddMulMin()
-
-// avx2ChainMaxAddAddMul is a chain of MaxAddAddMul.
-func avx2ChainMaxAddAddMul()
-
-// avx2ChainMaxAddAddAdd is a chain of MaxAddAddAdd.
-func avx2ChainMaxAddAddAdd()
-
-// avx2ChainMaxAddAddMax is a chain of MaxAddAddMax.
-func avx2ChainMaxAddAddMax()
-
-// avx2ChainMaxAddAddMin is a chain of MaxAddAddMin.
-func avx2ChainMaxAddAddMin()
-
-// avx2ChainMaxAddMaxMul is a chain of MaxAddMaxMul.
-func avx2ChainMaxAddMaxMul()
-
-// avx2ChainMaxAddMaxAdd is a chain of MaxAddMaxAdd.
-func avx2ChainMaxAddMaxAdd()
-
-// avx2ChainMaxAddMaxMax is a chain of MaxAddMaxMax.
-func avx2ChainMaxAddMaxMax()
-
-// avx2ChainMaxAddMaxMin is a chain of MaxAddMaxMin.
-func avx2ChainMaxAddMaxMin()
-
-// avx2ChainMaxAddMinMul is a chain of MaxAddMinMul.
-func avx2ChainMaxAddMinMul()
-
-// avx2ChainMaxAddMinAdd is a chain of MaxAddMinAdd.
-func avx2ChainMaxAddMinAdd()
-
-// avx2ChainMaxAddMinMax is a chain of MaxAddMinMax.
-func avx2ChainMaxAddMinMax()
-
-// avx2ChainMaxAddMinMin is a chain of MaxAddMinMin.
-func avx2ChainMaxAddMinMin()
-
-// avx2ChainMaxMaxMulMul is a chain of MaxMaxMulMul.
-func avx2ChainMaxMaxMulMul()
-
-// avx2ChainMaxMaxMulAdd is a chain of MaxMaxMulAdd.
-func avx2ChainMaxMaxMulAdd()
-
-// avx2ChainMaxMaxMulMax is a chain of MaxMaxMulMax.
-func avx2ChainMaxMaxMulMax()
-
-// avx2ChainMaxMaxMulMin is a chain of MaxMaxMulMin.
-func avx2ChainMaxMaxMulMin()
-
-// avx2ChainMaxMaxAddMul is a chain of MaxMaxAddMul.
-func avx2ChainMaxMaxAddMul()
-
-// avx2ChainMaxMaxAddAdd is a chain of MaxMaxAddAdd.
-func avx2ChainMaxMaxAddAdd()
-
-// avx2ChainMaxMaxAddMax is a chain of MaxMaxAddMax.
-func avx2ChainMaxMaxAddMax()
-
-// avx2ChainMaxMaxAddMin is a chain of MaxMaxAddMin.
-func avx2ChainMaxMaxAddMin()
-
-// avx2ChainMaxMaxMaxMul is a chain of MaxMaxMaxMul.
-func avx2ChainMaxMaxMaxMul()
-
-// avx2ChainMaxMaxMaxAdd is a chain of MaxMaxMaxAdd.
-func avx2ChainMaxMaxMaxAdd()
-
-// avx2ChainMaxMaxMaxMax is a chain of MaxMaxMaxMax.
-func avx2ChainMaxMaxMaxMax()
-
-// avx2ChainMaxMaxMaxMin is a chain of MaxMaxMaxMin.
-func avx2ChainMaxMaxMaxMin()
-
-// avx2ChainMaxMaxMinMul is a chain of MaxMaxMinMul.
-func avx2ChainMaxMaxMinMul()
-
-// avx2ChainMaxMaxMinAdd is a chain of MaxMaxMinAdd.
-func avx2ChainMaxMaxMinAdd()
-
-// avx2ChainMaxMaxMinMax is a chain of MaxMaxMinMax.
-func avx2ChainMaxMaxMinMax()
-
-// avx2ChainMaxMaxMinMin is a chain of MaxMaxMinMin.
-func avx2ChainMaxMaxMinMin()
-
-// avx2ChainMaxMinMulMul is a chain of MaxMinMulMul.
-func avx2ChainMaxMinMulMul()
-
-// avx2ChainMaxMinMulAdd is a chain of MaxMinMulAdd.
-func avx2ChainMaxMinMulAdd()
-
-// avx2ChainMaxMinMulMax is a chain of MaxMinMulMax.
-func avx2ChainMaxMinMulMax()
-
-// avx2ChainMaxMinMulMin is a chain of MaxMinMulMin.
-func avx2ChainMaxMinMulMin()
-
-// avx2ChainMaxMinAddMul is a chain of MaxMinAddMul.
-func avx2ChainMaxMinAddMul()
-
-// avx2ChainMaxMinAddAdd is a chain of MaxMinAddAdd.
-func avx2ChainMaxMinAddAdd()
-
-// avx2ChainMaxMinAddMax is a chain of MaxMinAddMax.
-func avx2ChainMaxMinAddMax()
-
-// avx2ChainMaxMinAddMin is a chain of MaxMinAddMin.
-func avx2ChainMaxMinAddMin()
-
-// avx2ChainMaxMinMaxMul is a chain of MaxMinMaxMul.
-func avx2ChainMaxMinMaxMul()
-
-// avx2ChainMaxMinMaxAdd is a chain of MaxMinMaxAdd.
-func avx2ChainMaxMinMaxAdd()
-
-// avx2ChainMaxMinMaxMax is a chain of MaxMinMaxMax.
-func avx2ChainMaxMinMaxMax()
-
-// avx2ChainMaxMinMaxMin is a chain of MaxMinMaxMin.
-func avx2ChainMaxMinMaxMin()
-
-// avx2ChainMaxMinMinMul is a chain of MaxMinMinMul.
-func avx2ChainMaxMinMinMul()
-
-// avx2ChainMaxMinMinAdd is a chain of MaxMinMinAdd.
-func avx2ChainMaxMinMinAdd()
-
-// avx2ChainMaxMinMinMax is a chain of MaxMinMinMax.
-func avx2ChainMaxMinMinMax()
-
-// avx2ChainMaxMinMinMin is a chain of MaxMinMinMin.
-func avx2ChainMaxMinMinMin()
-
-// avx2ChainMinMulMulMul is a chain of MinMulMulMul.
-func avx2ChainMinMulMulMul()
-
-// avx2ChainMinMulMulAdd is a chain of MinMulMulAdd.
-func avx2ChainMinMulMulAdd()
-
-// avx2ChainMinMulMulMax is a chain of MinMulMulMax.
-func avx2ChainMinMulMulMax()
-
-// avx2ChainMinMulMulMin is a chain of MinMulMulMin.
-func avx2ChainMinMulMulMin()
-
-// avx2ChainMinMulAddMul is a chain of MinMulAddMul.
-func avx2ChainMinMulAddMul()
-
-// avx2ChainMinMulAddAdd is a chain of MinMulAddAdd.
-func avx2ChainMinMulAddAdd()
-
-// avx2ChainMinMulAddMax is a chain of MinMulAddMax.
-func avx2ChainMinMulAddMax()
-
-// avx2ChainMinMulAddMin is a chain of MinMulAddMin.
-func avx2ChainMinMulAddMin()
-
-// avx2ChainMinMulMaxMul is a chain of MinMulMaxMul.
-func avx2ChainMinMulMaxMul()
-
-// avx2ChainMinMulMaxAdd is a chain of MinMulMaxAdd.
-func avx2ChainMinMulMaxAdd()
-
-// avx2ChainMinMulMaxMax is a chain of MinMulMaxMax.
-func avx2ChainMinMulMaxMax()
-
-// avx2ChainMinMulMaxMin is a chain of MinMulMaxMin.
-func avx2ChainMinMulMaxMin()
-
-// avx2ChainMinMulMinMul is a chain of MinMulMinMul.
-func avx2ChainMinMulMinMul()
-
-// avx2ChainMinMulMinAdd is a chain of MinMulMinAdd.
-func avx2ChainMinMulMinAdd()
-
-// avx2ChainMinMulMinMax is a chain of MinMulMinMax.
-func avx2ChainMinMulMinMax()
-
-// avx2ChainMinMulMinMin is a chain of MinMulMinMin.
-func avx2ChainMinMulMinMin()
-
-// avx2ChainMinAddMulMul is a chain of MinAddMulMul.
-func avx2ChainMinAddMulMul()
-
-// avx2ChainMinAddMulAdd is a chain of MinAddMulAdd.
-func avx2ChainMinAddMulAdd()
-
-// avx2ChainMinAddMulMax is a chain of MinAddMulMax.
-func avx2ChainMinAddMulMax()
-
-// avx2ChainMinAddMulMin is a chain of MinAddMulMin.
-func avx2ChainMinAddMulMin()
-
-// avx2ChainMinAddAddMul is a chain of MinAddAddMul.
-func avx2ChainMinAddAddMul()
-
-// avx2ChainMinAddAddAdd is a chain of MinAddAddAdd.
-func avx2ChainMinAddAddAdd()
-
-// avx2ChainMinAddAddMax is a chain of MinAddAddMax.
-func avx2ChainMinAddAddMax()
-
-// avx2ChainMinAddAddMin is a chain of MinAddAddMin.
-func avx2ChainMinAddAddMin()
-
-// avx2ChainMinAddMaxMul is a chain of MinAddMaxMul.
-func avx2ChainMinAddMaxMul()
-
-// avx2ChainMinAddMaxAdd is a chain of MinAddMaxAdd.
-func avx2ChainMinAddMaxAdd()
-
-// avx2ChainMinAddMaxMax is a chain of MinAddMaxMax.
-func avx2ChainMinAddMaxMax()
-
-// avx2ChainMinAddMaxMin is a chain of MinAddMaxMin.
-func avx2ChainMinAddMaxMin()
-
-// avx2ChainMinAddMinMul is a chain of MinAddMinMul.
-func avx2ChainMinAddMinMul()
-
-// avx2ChainMinAddMinAdd is a chain of MinAddMinAdd.
-func avx2ChainMinAddMinAdd()
-
-// avx2ChainMinAddMinMax is a chain of MinAddMinMax.
-func avx2ChainMinAddMinMax()
-
-// avx2ChainMinAddMinMin is a chain of MinAddMinMin.
-func avx2ChainMinAddMinMin()
-
-// avx2ChainMinMaxMulMul is a chain of MinMaxMulMul.
-func avx2ChainMinMaxMulMul()
-
-// avx2ChainMinMaxMulAdd is a chain of MinMaxMulAdd.
-func avx2ChainMinMaxMulAdd()
-
-// avx2ChainMinMaxMulMax is a chain of MinMaxMulMax.
-func avx2ChainMinMaxMulMax()
-
-// avx2ChainMinMaxMulMin is a chain of MinMaxMulMin.
-func avx2ChainMinMaxMulMin()
-
-// avx2ChainMinMaxAddMul is a chain of MinMaxAddMul.
-func avx2ChainMinMaxAddMul()
-
-// avx2ChainMinMaxAddAdd is a chain of MinMaxAddAdd.
-func avx2ChainMinMaxAddAdd()
-
-// avx2ChainMinMaxAddMax is a chain of MinMaxAddMax.
-func avx2ChainMinMaxAddMax()
-
-// avx2ChainMinMaxAddMin is a chain of MinMaxAddMin.
-func avx2ChainMinMaxAddMin()
-
-// avx2ChainMinMaxMaxMul is a chain of MinMaxMaxMul.
-func avx2ChainMinMaxMaxMul()
-
-// avx2ChainMinMaxMaxAdd is a chain of MinMaxMaxAdd.
-func avx2ChainMinMaxMaxAdd()
-
-// avx2ChainMinMaxMaxMax is a chain of MinMaxMaxMax.
-func avx2ChainMinMaxMaxMax()
-
-// avx2ChainMinMaxMaxMin is a chain of MinMaxMaxMin.
-func avx2ChainMinMaxMaxMin()
-
-// avx2ChainMinMaxMinMul is a chain of MinMaxMinMul.
-func avx2ChainMinMaxMinMul()
-
-// avx2ChainMinMaxMinAdd is a chain of MinMaxMinAdd.
-func avx2ChainMinMaxMinAdd()
-
-// avx2ChainMinMaxMinMax is a chain of MinMaxMinMax.
-func avx2ChainMinMaxMinMax()
-
-// avx2ChainMinMaxMinMin is a chain of MinMaxMinMin.
-func avx2ChainMinMaxMinMin()
-
-// avx2ChainMinMinMulMul is a chain of MinMinMulMul.
-func avx2ChainMinMinMulMul()
-
-// avx2ChainMinMinMulAdd is a chain of MinMinMulAdd.
-func avx2ChainMinMinMulAdd()
-
-// avx2ChainMinMinMulMax is a chain of MinMinMulMax.
-func avx2ChainMinMinMulMax()
-
-// avx2ChainMinMinMulMin is a chain of MinMinMulMin.
-func avx2ChainMinMinMulMin()
-
-// avx2ChainMinMinAddMul is a chain of MinMinAddMul.
-func avx2ChainMinMinAddMul()
-
-// avx2ChainMinMinAddAdd is a chain of MinMinAddAdd.
-func avx2ChainMinMinAddAdd()
-
-// avx2ChainMinMinAddMax is a chain of MinMinAddMax.
-func avx2ChainMinMinAddMax()
-
-// avx2ChainMinMinAddMin is a chain of MinMinAddMin.
-func avx2ChainMinMinAddMin()
-
-// avx2ChainMinMinMaxMul is a chain of MinMinMaxMul.
-func avx2ChainMinMinMaxMul()
-
-// avx2ChainMinMinMaxAdd is a chain of MinMinMaxAdd.
-func avx2ChainMinMinMaxAdd()
-
-// avx2ChainMinMinMaxMax is a chain of MinMinMaxMax.
-func avx2ChainMinMinMaxMax()
-
-// avx2ChainMinMinMaxMin is a chain of MinMinMaxMin.
-func avx2ChainMinMinMaxMin()
-
-// avx2ChainMinMinMinMul is a chain of MinMinMinMul.
-func avx2ChainMinMinMinMul()
-
-// avx2ChainMinMinMinAdd is a chain of MinMinMinAdd.
-func avx2ChainMinMinMinAdd()
-
-// avx2ChainMinMinMinMax is a chain of MinMinMinMax.
-func avx2ChainMinMinMinMax()
-
-// avx2ChainMinMinMinMin is a chain of MinMinMinMin.
-func avx2ChainMinMinMinMin()
+// avx2ChainSquareSquare1 is a chain of SquareSquare.
+func avx2ChainSquareSquare1()
 
 // avx2Exp is the code Exp.
 func avx2Exp()

@@ -337,1202 +337,434 @@ func avx512GreaterEqualInt()
 // avx512AddAdd is the code AddAdd.
 func avx512AddAdd()
 
-// avx512AddAdd1 is the code AddAdd.
-func avx512AddAdd1()
-
 // avx512AddSub is the code AddSub.
 func avx512AddSub()
-
-// avx512AddSub1 is the code AddSub.
-func avx512AddSub1()
 
 // avx512AddSubFrom is the code AddSubFrom.
 func avx512AddSubFrom()
 
-// avx512AddSubFrom1 is the code AddSubFrom.
-func avx512AddSubFrom1()
-
 // avx512AddMul is the code AddMul.
 func avx512AddMul()
-
-// avx512AddMul1 is the code AddMul.
-func avx512AddMul1()
 
 // avx512AddRelu is the code AddRelu.
 func avx512AddRelu()
 
-// avx512AddRelu1 is the code AddRelu.
-func avx512AddRelu1()
-
 // avx512ReluAdd is the code ReluAdd.
 func avx512ReluAdd()
-
-// avx512ReluAdd1 is the code ReluAdd.
-func avx512ReluAdd1()
 
 // avx512AddNeg is the code AddNeg.
 func avx512AddNeg()
 
-// avx512AddNeg1 is the code AddNeg.
-func avx512AddNeg1()
-
 // avx512NegAdd is the code NegAdd.
 func avx512NegAdd()
-
-// avx512NegAdd1 is the code NegAdd.
-func avx512NegAdd1()
 
 // avx512SubAdd is the code SubAdd.
 func avx512SubAdd()
 
-// avx512SubAdd1 is the code SubAdd.
-func avx512SubAdd1()
-
 // avx512SubSub is the code SubSub.
 func avx512SubSub()
-
-// avx512SubSub1 is the code SubSub.
-func avx512SubSub1()
 
 // avx512SubSubFrom is the code SubSubFrom.
 func avx512SubSubFrom()
 
-// avx512SubSubFrom1 is the code SubSubFrom.
-func avx512SubSubFrom1()
-
 // avx512SubMul is the code SubMul.
 func avx512SubMul()
-
-// avx512SubMul1 is the code SubMul.
-func avx512SubMul1()
 
 // avx512SubRelu is the code SubRelu.
 func avx512SubRelu()
 
-// avx512SubRelu1 is the code SubRelu.
-func avx512SubRelu1()
-
 // avx512ReluSub is the code ReluSub.
 func avx512ReluSub()
-
-// avx512ReluSub1 is the code ReluSub.
-func avx512ReluSub1()
 
 // avx512SubNeg is the code SubNeg.
 func avx512SubNeg()
 
-// avx512SubNeg1 is the code SubNeg.
-func avx512SubNeg1()
-
 // avx512NegSub is the code NegSub.
 func avx512NegSub()
-
-// avx512NegSub1 is the code NegSub.
-func avx512NegSub1()
 
 // avx512SubFromAdd is the code SubFromAdd.
 func avx512SubFromAdd()
 
-// avx512SubFromAdd1 is the code SubFromAdd.
-func avx512SubFromAdd1()
-
 // avx512SubFromSub is the code SubFromSub.
 func avx512SubFromSub()
-
-// avx512SubFromSub1 is the code SubFromSub.
-func avx512SubFromSub1()
 
 // avx512SubFromSubFrom is the code SubFromSubFrom.
 func avx512SubFromSubFrom()
 
-// avx512SubFromSubFrom1 is the code SubFromSubFrom.
-func avx512SubFromSubFrom1()
-
 // avx512SubFromMul is the code SubFromMul.
 func avx512SubFromMul()
-
-// avx512SubFromMul1 is the code SubFromMul.
-func avx512SubFromMul1()
 
 // avx512SubFromRelu is the code SubFromRelu.
 func avx512SubFromRelu()
 
-// avx512SubFromRelu1 is the code SubFromRelu.
-func avx512SubFromRelu1()
-
 // avx512ReluSubFrom is the code ReluSubFrom.
 func avx512ReluSubFrom()
-
-// avx512ReluSubFrom1 is the code ReluSubFrom.
-func avx512ReluSubFrom1()
 
 // avx512SubFromNeg is the code SubFromNeg.
 func avx512SubFromNeg()
 
-// avx512SubFromNeg1 is the code SubFromNeg.
-func avx512SubFromNeg1()
-
 // avx512NegSubFrom is the code NegSubFrom.
 func avx512NegSubFrom()
-
-// avx512NegSubFrom1 is the code NegSubFrom.
-func avx512NegSubFrom1()
 
 // avx512MulAdd is the code MulAdd.
 func avx512MulAdd()
 
-// avx512MulAdd1 is the code MulAdd.
-func avx512MulAdd1()
-
 // avx512MulSub is the code MulSub.
 func avx512MulSub()
-
-// avx512MulSub1 is the code MulSub.
-func avx512MulSub1()
 
 // avx512MulSubFrom is the code MulSubFrom.
 func avx512MulSubFrom()
 
-// avx512MulSubFrom1 is the code MulSubFrom.
-func avx512MulSubFrom1()
-
 // avx512MulMul is the code MulMul.
 func avx512MulMul()
-
-// avx512MulMul1 is the code MulMul.
-func avx512MulMul1()
 
 // avx512MulRelu is the code MulRelu.
 func avx512MulRelu()
 
-// avx512MulRelu1 is the code MulRelu.
-func avx512MulRelu1()
-
 // avx512ReluMul is the code ReluMul.
 func avx512ReluMul()
-
-// avx512ReluMul1 is the code ReluMul.
-func avx512ReluMul1()
 
 // avx512MulNeg is the code MulNeg.
 func avx512MulNeg()
 
-// avx512MulNeg1 is the code MulNeg.
-func avx512MulNeg1()
-
 // avx512NegMul is the code NegMul.
 func avx512NegMul()
 
-// avx512NegMul1 is the code NegMul.
-func avx512NegMul1()
+// avx512ChainMul is a chain of Mul.
+func avx512ChainMul()
+
+// avx512ChainMul1 is a chain of Mul.
+func avx512ChainMul1()
+
+// avx512ChainAdd is a chain of Add.
+func avx512ChainAdd()
+
+// avx512ChainAdd1 is a chain of Add.
+func avx512ChainAdd1()
+
+// avx512ChainMax is a chain of Max.
+func avx512ChainMax()
+
+// avx512ChainMax1 is a chain of Max.
+func avx512ChainMax1()
+
+// avx512ChainMin is a chain of Min.
+func avx512ChainMin()
+
+// avx512ChainMin1 is a chain of Min.
+func avx512ChainMin1()
+
+// avx512ChainAnd is a chain of And.
+func avx512ChainAnd()
+
+// avx512ChainAnd1 is a chain of And.
+func avx512ChainAnd1()
+
+// avx512ChainXor is a chain of Xor.
+func avx512ChainXor()
+
+// avx512ChainXor1 is a chain of Xor.
+func avx512ChainXor1()
+
+// avx512ChainSquare is a chain of Square.
+func avx512ChainSquare()
+
+// avx512ChainSquare1 is a chain of Square.
+func avx512ChainSquare1()
 
 // avx512ChainMulMul is a chain of MulMul.
 func avx512ChainMulMul()
 
+// avx512ChainMulMul1 is a chain of MulMul.
+func avx512ChainMulMul1()
+
 // avx512ChainMulAdd is a chain of MulAdd.
 func avx512ChainMulAdd()
+
+// avx512ChainMulAdd1 is a chain of MulAdd.
+func avx512ChainMulAdd1()
 
 // avx512ChainMulMax is a chain of MulMax.
 func avx512ChainMulMax()
 
+// avx512ChainMulMax1 is a chain of MulMax.
+func avx512ChainMulMax1()
+
 // avx512ChainMulMin is a chain of MulMin.
 func avx512ChainMulMin()
+
+// avx512ChainMulMin1 is a chain of MulMin.
+func avx512ChainMulMin1()
+
+// avx512ChainMulAnd is a chain of MulAnd.
+func avx512ChainMulAnd()
+
+// avx512ChainMulAnd1 is a chain of MulAnd.
+func avx512ChainMulAnd1()
+
+// avx512ChainMulXor is a chain of MulXor.
+func avx512ChainMulXor()
+
+// avx512ChainMulXor1 is a chain of MulXor.
+func avx512ChainMulXor1()
+
+// avx512ChainMulSquare is a chain of MulSquare.
+func avx512ChainMulSquare()
+
+// avx512ChainMulSquare1 is a chain of MulSquare.
+func avx512ChainMulSquare1()
 
 // avx512ChainAddMul is a chain of AddMul.
 func avx512ChainAddMul()
 
+// avx512ChainAddMul1 is a chain of AddMul.
+func avx512ChainAddMul1()
+
 // avx512ChainAddAdd is a chain of AddAdd.
 func avx512ChainAddAdd()
+
+// avx512ChainAddAdd1 is a chain of AddAdd.
+func avx512ChainAddAdd1()
 
 // avx512ChainAddMax is a chain of AddMax.
 func avx512ChainAddMax()
 
+// avx512ChainAddMax1 is a chain of AddMax.
+func avx512ChainAddMax1()
+
 // avx512ChainAddMin is a chain of AddMin.
 func avx512ChainAddMin()
+
+// avx512ChainAddMin1 is a chain of AddMin.
+func avx512ChainAddMin1()
+
+// avx512ChainAddAnd is a chain of AddAnd.
+func avx512ChainAddAnd()
+
+// avx512ChainAddAnd1 is a chain of AddAnd.
+func avx512ChainAddAnd1()
+
+// avx512ChainAddXor is a chain of AddXor.
+func avx512ChainAddXor()
+
+// avx512ChainAddXor1 is a chain of AddXor.
+func avx512ChainAddXor1()
+
+// avx512ChainAddSquare is a chain of AddSquare.
+func avx512ChainAddSquare()
+
+// avx512ChainAddSquare1 is a chain of AddSquare.
+func avx512ChainAddSquare1()
 
 // avx512ChainMaxMul is a chain of MaxMul.
 func avx512ChainMaxMul()
 
+// avx512ChainMaxMul1 is a chain of MaxMul.
+func avx512ChainMaxMul1()
+
 // avx512ChainMaxAdd is a chain of MaxAdd.
 func avx512ChainMaxAdd()
+
+// avx512ChainMaxAdd1 is a chain of MaxAdd.
+func avx512ChainMaxAdd1()
 
 // avx512ChainMaxMax is a chain of MaxMax.
 func avx512ChainMaxMax()
 
+// avx512ChainMaxMax1 is a chain of MaxMax.
+func avx512ChainMaxMax1()
+
 // avx512ChainMaxMin is a chain of MaxMin.
 func avx512ChainMaxMin()
+
+// avx512ChainMaxMin1 is a chain of MaxMin.
+func avx512ChainMaxMin1()
+
+// avx512ChainMaxAnd is a chain of MaxAnd.
+func avx512ChainMaxAnd()
+
+// avx512ChainMaxAnd1 is a chain of MaxAnd.
+func avx512ChainMaxAnd1()
+
+// avx512ChainMaxXor is a chain of MaxXor.
+func avx512ChainMaxXor()
+
+// avx512ChainMaxXor1 is a chain of MaxXor.
+func avx512ChainMaxXor1()
+
+// avx512ChainMaxSquare is a chain of MaxSquare.
+func avx512ChainMaxSquare()
+
+// avx512ChainMaxSquare1 is a chain of MaxSquare.
+func avx512ChainMaxSquare1()
 
 // avx512ChainMinMul is a chain of MinMul.
 func avx512ChainMinMul()
 
+// avx512ChainMinMul1 is a chain of MinMul.
+func avx512ChainMinMul1()
+
 // avx512ChainMinAdd is a chain of MinAdd.
 func avx512ChainMinAdd()
+
+// avx512ChainMinAdd1 is a chain of MinAdd.
+func avx512ChainMinAdd1()
 
 // avx512ChainMinMax is a chain of MinMax.
 func avx512ChainMinMax()
 
+// avx512ChainMinMax1 is a chain of MinMax.
+func avx512ChainMinMax1()
+
 // avx512ChainMinMin is a chain of MinMin.
 func avx512ChainMinMin()
 
-// avx512ChainMulMulMul is a chain of MulMulMul.
-func avx512ChainMulMulMul()
+// avx512ChainMinMin1 is a chain of MinMin.
+func avx512ChainMinMin1()
 
-// avx512ChainMulMulAdd is a chain of MulMulAdd.
-func avx512ChainMulMulAdd()
+// avx512ChainMinAnd is a chain of MinAnd.
+func avx512ChainMinAnd()
 
-// avx512ChainMulMulMax is a chain of MulMulMax.
-func avx512ChainMulMulMax()
+// avx512ChainMinAnd1 is a chain of MinAnd.
+func avx512ChainMinAnd1()
 
-// avx512ChainMulMulMin is a chain of MulMulMin.
-func avx512ChainMulMulMin()
+// avx512ChainMinXor is a chain of MinXor.
+func avx512ChainMinXor()
 
-// avx512ChainMulAddMul is a chain of MulAddMul.
-func avx512ChainMulAddMul()
+// avx512ChainMinXor1 is a chain of MinXor.
+func avx512ChainMinXor1()
 
-// avx512ChainMulAddAdd is a chain of MulAddAdd.
-func avx512ChainMulAddAdd()
+// avx512ChainMinSquare is a chain of MinSquare.
+func avx512ChainMinSquare()
 
-// avx512ChainMulAddMax is a chain of MulAddMax.
-func avx512ChainMulAddMax()
+// avx512ChainMinSquare1 is a chain of MinSquare.
+func avx512ChainMinSquare1()
 
-// avx512ChainMulAddMin is a chain of MulAddMin.
-func avx512ChainMulAddMin()
+// avx512ChainAndMul is a chain of AndMul.
+func avx512ChainAndMul()
 
-// avx512ChainMulMaxMul is a chain of MulMaxMul.
-func avx512ChainMulMaxMul()
+// avx512ChainAndMul1 is a chain of AndMul.
+func avx512ChainAndMul1()
 
-// avx512ChainMulMaxAdd is a chain of MulMaxAdd.
-func avx512ChainMulMaxAdd()
+// avx512ChainAndAdd is a chain of AndAdd.
+func avx512ChainAndAdd()
 
-// avx512ChainMulMaxMax is a chain of MulMaxMax.
-func avx512ChainMulMaxMax()
+// avx512ChainAndAdd1 is a chain of AndAdd.
+func avx512ChainAndAdd1()
 
-// avx512ChainMulMaxMin is a chain of MulMaxMin.
-func avx512ChainMulMaxMin()
+// avx512ChainAndMax is a chain of AndMax.
+func avx512ChainAndMax()
 
-// avx512ChainMulMinMul is a chain of MulMinMul.
-func avx512ChainMulMinMul()
+// avx512ChainAndMax1 is a chain of AndMax.
+func avx512ChainAndMax1()
 
-// avx512ChainMulMinAdd is a chain of MulMinAdd.
-func avx512ChainMulMinAdd()
+// avx512ChainAndMin is a chain of AndMin.
+func avx512ChainAndMin()
 
-// avx512ChainMulMinMax is a chain of MulMinMax.
-func avx512ChainMulMinMax()
+// avx512ChainAndMin1 is a chain of AndMin.
+func avx512ChainAndMin1()
 
-// avx512ChainMulMinMin is a chain of MulMinMin.
-func avx512ChainMulMinMin()
+// avx512ChainAndAnd is a chain of AndAnd.
+func avx512ChainAndAnd()
 
-// avx512ChainAddMulMul is a chain of AddMulMul.
-func avx512ChainAddMulMul()
+// avx512ChainAndAnd1 is a chain of AndAnd.
+func avx512ChainAndAnd1()
 
-// avx512ChainAddMulAdd is a chain of AddMulAdd.
-func avx512ChainAddMulAdd()
+// avx512ChainAndXor is a chain of AndXor.
+func avx512ChainAndXor()
 
-// avx512ChainAddMulMax is a chain of AddMulMax.
-func avx512ChainAddMulMax()
+// avx512ChainAndXor1 is a chain of AndXor.
+func avx512ChainAndXor1()
 
-// avx512ChainAddMulMin is a chain of AddMulMin.
-func avx512ChainAddMulMin()
+// avx512ChainAndSquare is a chain of AndSquare.
+func avx512ChainAndSquare()
 
-// avx512ChainAddAddMul is a chain of AddAddMul.
-func avx512ChainAddAddMul()
+// avx512ChainAndSquare1 is a chain of AndSquare.
+func avx512ChainAndSquare1()
 
-// avx512ChainAddAddAdd is a chain of AddAddAdd.
-func avx512ChainAddAddAdd()
+// avx512ChainXorMul is a chain of XorMul.
+func avx512ChainXorMul()
 
-// avx512ChainAddAddMax is a chain of AddAddMax.
-func avx512ChainAddAddMax()
+// avx512ChainXorMul1 is a chain of XorMul.
+func avx512ChainXorMul1()
 
-// avx512ChainAddAddMin is a chain of AddAddMin.
-func avx512ChainAddAddMin()
+// avx512ChainXorAdd is a chain of XorAdd.
+func avx512ChainXorAdd()
 
-// avx512ChainAddMaxMul is a chain of AddMaxMul.
-func avx512ChainAddMaxMul()
+// avx512ChainXorAdd1 is a chain of XorAdd.
+func avx512ChainXorAdd1()
 
-// avx512ChainAddMaxAdd is a chain of AddMaxAdd.
-func avx512ChainAddMaxAdd()
+// avx512ChainXorMax is a chain of XorMax.
+func avx512ChainXorMax()
 
-// avx512ChainAddMaxMax is a chain of AddMaxMax.
-func avx512ChainAddMaxMax()
+// avx512ChainXorMax1 is a chain of XorMax.
+func avx512ChainXorMax1()
 
-// avx512ChainAddMaxMin is a chain of AddMaxMin.
-func avx512ChainAddMaxMin()
+// avx512ChainXorMin is a chain of XorMin.
+func avx512ChainXorMin()
 
-// avx512ChainAddMinMul is a chain of AddMinMul.
-func avx512ChainAddMinMul()
+// avx512ChainXorMin1 is a chain of XorMin.
+func avx512ChainXorMin1()
 
-// avx512ChainAddMinAdd is a chain of AddMinAdd.
-func avx512ChainAddMinAdd()
+// avx512ChainXorAnd is a chain of XorAnd.
+func avx512ChainXorAnd()
 
-// avx512ChainAddMinMax is a chain of AddMinMax.
-func avx512ChainAddMinMax()
+// avx512ChainXorAnd1 is a chain of XorAnd.
+func avx512ChainXorAnd1()
 
-// avx512ChainAddMinMin is a chain of AddMinMin.
-func avx512ChainAddMinMin()
+// avx512ChainXorXor is a chain of XorXor.
+func avx512ChainXorXor()
 
-// avx512ChainMaxMulMul is a chain of MaxMulMul.
-func avx512ChainMaxMulMul()
+// avx512ChainXorXor1 is a chain of XorXor.
+func avx512ChainXorXor1()
 
-// avx512ChainMaxMulAdd is a chain of MaxMulAdd.
-func avx512ChainMaxMulAdd()
+// avx512ChainXorSquare is a chain of XorSquare.
+func avx512ChainXorSquare()
 
-// avx512ChainMaxMulMax is a chain of MaxMulMax.
-func avx512ChainMaxMulMax()
+// avx512ChainXorSquare1 is a chain of XorSquare.
+func avx512ChainXorSquare1()
 
-// avx512ChainMaxMulMin is a chain of MaxMulMin.
-func avx512ChainMaxMulMin()
+// avx512ChainSquareMul is a chain of SquareMul.
+func avx512ChainSquareMul()
 
-// avx512ChainMaxAddMul is a chain of MaxAddMul.
-func avx512ChainMaxAddMul()
+// avx512ChainSquareMul1 is a chain of SquareMul.
+func avx512ChainSquareMul1()
 
-// avx512ChainMaxAddAdd is a chain of MaxAddAdd.
-func avx512ChainMaxAddAdd()
+// avx512ChainSquareAdd is a chain of SquareAdd.
+func avx512ChainSquareAdd()
 
-// avx512ChainMaxAddMax is a chain of MaxAddMax.
-func avx512ChainMaxAddMax()
+// avx512ChainSquareAdd1 is a chain of SquareAdd.
+func avx512ChainSquareAdd1()
 
-// avx512ChainMaxAddMin is a chain of MaxAddMin.
-func avx512ChainMaxAddMin()
+// avx512ChainSquareMax is a chain of SquareMax.
+func avx512ChainSquareMax()
 
-// avx512ChainMaxMaxMul is a chain of MaxMaxMul.
-func avx512ChainMaxMaxMul()
+// avx512ChainSquareMax1 is a chain of SquareMax.
+func avx512ChainSquareMax1()
 
-// avx512ChainMaxMaxAdd is a chain of MaxMaxAdd.
-func avx512ChainMaxMaxAdd()
+// avx512ChainSquareMin is a chain of SquareMin.
+func avx512ChainSquareMin()
 
-// avx512ChainMaxMaxMax is a chain of MaxMaxMax.
-func avx512ChainMaxMaxMax()
+// avx512ChainSquareMin1 is a chain of SquareMin.
+func avx512ChainSquareMin1()
 
-// avx512ChainMaxMaxMin is a chain of MaxMaxMin.
-func avx512ChainMaxMaxMin()
+// avx512ChainSquareAnd is a chain of SquareAnd.
+func avx512ChainSquareAnd()
 
-// avx512ChainMaxMinMul is a chain of MaxMinMul.
-func avx512ChainMaxMinMul()
+// avx512ChainSquareAnd1 is a chain of SquareAnd.
+func avx512ChainSquareAnd1()
 
-// avx512ChainMaxMinAdd is a chain of MaxMinAdd.
-func avx512ChainMaxMinAdd()
+// avx512ChainSquareXor is a chain of SquareXor.
+func avx512ChainSquareXor()
 
-// avx512ChainMaxMinMax is a chain of MaxMinMax.
-func avx512ChainMaxMinMax()
+// avx512ChainSquareXor1 is a chain of SquareXor.
+func avx512ChainSquareXor1()
 
-// avx512ChainMaxMinMin is a chain of MaxMinMin.
-func avx512ChainMaxMinMin()
+// avx512ChainSquareSquare is a chain of SquareSquare.
+func avx512ChainSquareSquare()
 
-// avx512ChainMinMulMul is a chain of MinMulMul.
-func avx512ChainMinMulMul()
-
-// avx512ChainMinMulAdd is a chain of MinMulAdd.
-func avx512ChainMinMulAdd()
-
-// avx512ChainMinMulMax is a chain of MinMulMax.
-func avx512ChainMinMulMax()
-
-// avx512ChainMinMulMin is a chain of MinMulMin.
-func avx512ChainMinMulMin()
-
-// avx512ChainMinAddMul is a chain of MinAddMul.
-func avx512ChainMinAddMul()
-
-// avx512ChainMinAddAdd is a chain of MinAddAdd.
-func avx512ChainMinAddAdd()
-
-// avx512ChainMinAddMax is a chain of MinAddMax.
-func avx512ChainMinAddMax()
-
-// avx512ChainMinAddMin is a chain of MinAddMin.
-func avx512ChainMinAddMin()
-
-// avx512ChainMinMaxMul is a chain of MinMaxMul.
-func avx512ChainMinMaxMul()
-
-// avx512ChainMinMaxAdd is a chain of MinMaxAdd.
-func avx512ChainMinMaxAdd()
-
-// avx512ChainMinMaxMax is a chain of MinMaxMax.
-func avx512ChainMinMaxMax()
-
-// avx512ChainMinMaxMin is a chain of MinMaxMin.
-func avx512ChainMinMaxMin()
-
-// avx512ChainMinMinMul is a chain of MinMinMul.
-func avx512ChainMinMinMul()
-
-// avx512ChainMinMinAdd is a chain of MinMinAdd.
-func avx512ChainMinMinAdd()
-
-// avx512ChainMinMinMax is a chain of MinMinMax.
-func avx512ChainMinMinMax()
-
-// avx512ChainMinMinMin is a chain of MinMinMin.
-func avx512ChainMinMinMin()
-
-// avx512ChainMulMulMulMul is a chain of MulMulMulMul.
-func avx512ChainMulMulMulMul()
-
-// avx512ChainMulMulMulAdd is a chain of MulMulMulAdd.
-func avx512ChainMulMulMulAdd()
-
-// avx512ChainMulMulMulMax is a chain of MulMulMulMax.
-func avx512ChainMulMulMulMax()
-
-// avx512ChainMulMulMulMin is a chain of MulMulMulMin.
-func avx512ChainMulMulMulMin()
-
-// avx512ChainMulMulAddMul is a chain of MulMulAddMul.
-func avx512ChainMulMulAddMul()
-
-// avx512ChainMulMulAddAdd is a chain of MulMulAddAdd.
-func avx512ChainMulMulAddAdd()
-
-// avx512ChainMulMulAddMax is a chain of MulMulAddMax.
-func avx512ChainMulMulAddMax()
-
-// avx512ChainMulMulAddMin is a chain of MulMulAddMin.
-func avx512ChainMulMulAddMin()
-
-// avx512ChainMulMulMaxMul is a chain of MulMulMaxMul.
-func avx512ChainMulMulMaxMul()
-
-// avx512ChainMulMulMaxAdd is a chain of MulMulMaxAdd.
-func avx512ChainMulMulMaxAdd()
-
-// avx512ChainMulMulMaxMax is a chain of MulMulMaxMax.
-func avx512ChainMulMulMaxMax()
-
-// avx512ChainMulMulMaxMin is a chain of MulMulMaxMin.
-func avx512ChainMulMulMaxMin()
-
-// avx512ChainMulMulMinMul is a chain of MulMulMinMul.
-func avx512ChainMulMulMinMul()
-
-// avx512ChainMulMulMinAdd is a chain of MulMulMinAdd.
-func avx512ChainMulMulMinAdd()
-
-// avx512ChainMulMulMinMax is a chain of MulMulMinMax.
-func avx512ChainMulMulMinMax()
-
-// avx512ChainMulMulMinMin is a chain of MulMulMinMin.
-func avx512ChainMulMulMinMin()
-
-// avx512ChainMulAddMulMul is a chain of MulAddMulMul.
-func avx512ChainMulAddMulMul()
-
-// avx512ChainMulAddMulAdd is a chain of MulAddMulAdd.
-func avx512ChainMulAddMulAdd()
-
-// avx512ChainMulAddMulMax is a chain of MulAddMulMax.
-func avx512ChainMulAddMulMax()
-
-// avx512ChainMulAddMulMin is a chain of MulAddMulMin.
-func avx512ChainMulAddMulMin()
-
-// avx512ChainMulAddAddMul is a chain of MulAddAddMul.
-func avx512ChainMulAddAddMul()
-
-// avx512ChainMulAddAddAdd is a chain of MulAddAddAdd.
-func avx512ChainMulAddAddAdd()
-
-// avx512ChainMulAddAddMax is a chain of MulAddAddMax.
-func avx512ChainMulAddAddMax()
-
-// avx512ChainMulAddAddMin is a chain of MulAddAddMin.
-func avx512ChainMulAddAddMin()
-
-// avx512ChainMulAddMaxMul is a chain of MulAddMaxMul.
-func avx512ChainMulAddMaxMul()
-
-// avx512ChainMulAddMaxAdd is a chain of MulAddMaxAdd.
-func avx512ChainMulAddMaxAdd()
-
-// avx512ChainMulAddMaxMax is a chain of MulAddMaxMax.
-func avx512ChainMulAddMaxMax()
-
-// avx512ChainMulAddMaxMin is a chain of MulAddMaxMin.
-func avx512ChainMulAddMaxMin()
-
-// avx512ChainMulAddMinMul is a chain of MulAddMinMul.
-func avx512ChainMulAddMinMul()
-
-// avx512ChainMulAddMinAdd is a chain of MulAddMinAdd.
-func avx512ChainMulAddMinAdd()
-
-// avx512ChainMulAddMinMax is a chain of MulAddMinMax.
-func avx512ChainMulAddMinMax()
-
-// avx512ChainMulAddMinMin is a chain of MulAddMinMin.
-func avx512ChainMulAddMinMin()
-
-// avx512ChainMulMaxMulMul is a chain of MulMaxMulMul.
-func avx512ChainMulMaxMulMul()
-
-// avx512ChainMulMaxMulAdd is a chain of MulMaxMulAdd.
-func avx512ChainMulMaxMulAdd()
-
-// avx512ChainMulMaxMulMax is a chain of MulMaxMulMax.
-func avx512ChainMulMaxMulMax()
-
-// avx512ChainMulMaxMulMin is a chain of MulMaxMulMin.
-func avx512ChainMulMaxMulMin()
-
-// avx512ChainMulMaxAddMul is a chain of MulMaxAddMul.
-func avx512ChainMulMaxAddMul()
-
-// avx512ChainMulMaxAddAdd is a chain of MulMaxAddAdd.
-func avx512ChainMulMaxAddAdd()
-
-// avx512ChainMulMaxAddMax is a chain of MulMaxAddMax.
-func avx512ChainMulMaxAddMax()
-
-// avx512ChainMulMaxAddMin is a chain of MulMaxAddMin.
-func avx512ChainMulMaxAddMin()
-
-// avx512ChainMulMaxMaxMul is a chain of MulMaxMaxMul.
-func avx512ChainMulMaxMaxMul()
-
-// avx512ChainMulMaxMaxAdd is a chain of MulMaxMaxAdd.
-func avx512ChainMulMaxMaxAdd()
-
-// avx512ChainMulMaxMaxMax is a chain of MulMaxMaxMax.
-func avx512ChainMulMaxMaxMax()
-
-// avx512ChainMulMaxMaxMin is a chain of MulMaxMaxMin.
-func avx512ChainMulMaxMaxMin()
-
-// avx512ChainMulMaxMinMul is a chain of MulMaxMinMul.
-func avx512ChainMulMaxMinMul()
-
-// avx512ChainMulMaxMinAdd is a chain of MulMaxMinAdd.
-func avx512ChainMulMaxMinAdd()
-
-// avx512ChainMulMaxMinMax is a chain of MulMaxMinMax.
-func avx512ChainMulMaxMinMax()
-
-// avx512ChainMulMaxMinMin is a chain of MulMaxMinMin.
-func avx512ChainMulMaxMinMin()
-
-// avx512ChainMulMinMulMul is a chain of MulMinMulMul.
-func avx512ChainMulMinMulMul()
-
-// avx512ChainMulMinMulAdd is a chain of MulMinMulAdd.
-func avx512ChainMulMinMulAdd()
-
-// avx512ChainMulMinMulMax is a chain of MulMinMulMax.
-func avx512ChainMulMinMulMax()
-
-// avx512ChainMulMinMulMin is a chain of MulMinMulMin.
-func avx512ChainMulMinMulMin()
-
-// avx512ChainMulMinAddMul is a chain of MulMinAddMul.
-func avx512ChainMulMinAddMul()
-
-// avx512ChainMulMinAddAdd is a chain of MulMinAddAdd.
-func avx512ChainMulMinAddAdd()
-
-// avx512ChainMulMinAddMax is a chain of MulMinAddMax.
-func avx512ChainMulMinAddMax()
-
-// avx512ChainMulMinAddMin is a chain of MulMinAddMin.
-func avx512ChainMulMinAddMin()
-
-// avx512ChainMulMinMaxMul is a chain of MulMinMaxMul.
-func avx512ChainMulMinMaxMul()
-
-// avx512ChainMulMinMaxAdd is a chain of MulMinMaxAdd.
-func avx512ChainMulMinMaxAdd()
-
-// avx512ChainMulMinMaxMax is a chain of MulMinMaxMax.
-func avx512ChainMulMinMaxMax()
-
-// avx512ChainMulMinMaxMin is a chain of MulMinMaxMin.
-func avx512ChainMulMinMaxMin()
-
-// avx512ChainMulMinMinMul is a chain of MulMinMinMul.
-func avx512ChainMulMinMinMul()
-
-// avx512ChainMulMinMinAdd is a chain of MulMinMinAdd.
-func avx512ChainMulMinMinAdd()
-
-// avx512ChainMulMinMinMax is a chain of MulMinMinMax.
-func avx512ChainMulMinMinMax()
-
-// avx512ChainMulMinMinMin is a chain of MulMinMinMin.
-func avx512ChainMulMinMinMin()
-
-// avx512ChainAddMulMulMul is a chain of AddMulMulMul.
-func avx512ChainAddMulMulMul()
-
-// avx512ChainAddMulMulAdd is a chain of AddMulMulAdd.
-func avx512ChainAddMulMulAdd()
-
-// avx512ChainAddMulMulMax is a chain of AddMulMulMax.
-func avx512ChainAddMulMulMax()
-
-// avx512ChainAddMulMulMin is a chain of AddMulMulMin.
-func avx512ChainAddMulMulMin()
-
-// avx512ChainAddMulAddMul is a chain of AddMulAddMul.
-func avx512ChainAddMulAddMul()
-
-// avx512ChainAddMulAddAdd is a chain of AddMulAddAdd.
-func avx512ChainAddMulAddAdd()
-
-// avx512ChainAddMulAddMax is a chain of AddMulAddMax.
-func avx512ChainAddMulAddMax()
-
-// avx512ChainAddMulAddMin is a chain of AddMulAddMin.
-func avx512ChainAddMulAddMin()
-
-// avx512ChainAddMulMaxMul is a chain of AddMulMaxMul.
-func avx512ChainAddMulMaxMul()
-
-// avx512ChainAddMulMaxAdd is a chain of AddMulMaxAdd.
-func avx512ChainAddMulMaxAdd()
-
-// avx512ChainAddMulMaxMax is a chain of AddMulMaxMax.
-func avx512ChainAddMulMaxMax()
-
-// avx512ChainAddMulMaxMin is a chain of AddMulMaxMin.
-func avx512ChainAddMulMaxMin()
-
-// avx512ChainAddMulMinMul is a chain of AddMulMinMul.
-func avx512ChainAddMulMinMul()
-
-// avx512ChainAddMulMinAdd is a chain of AddMulMinAdd.
-func avx512ChainAddMulMinAdd()
-
-// avx512ChainAddMulMinMax is a chain of AddMulMinMax.
-func avx512ChainAddMulMinMax()
-
-// avx512ChainAddMulMinMin is a chain of AddMulMinMin.
-func avx512ChainAddMulMinMin()
-
-// avx512ChainAddAddMulMul is a chain of AddAddMulMul.
-func avx512ChainAddAddMulMul()
-
-// avx512ChainAddAddMulAdd is a chain of AddAddMulAdd.
-func avx512ChainAddAddMulAdd()
-
-// avx512ChainAddAddMulMax is a chain of AddAddMulMax.
-func avx512ChainAddAddMulMax()
-
-// avx512ChainAddAddMulMin is a chain of AddAddMulMin.
-func avx512ChainAddAddMulMin()
-
-// avx512ChainAddAddAddMul is a chain of AddAddAddMul.
-func avx512ChainAddAddAddMul()
-
-// avx512ChainAddAddAddAdd is a chain of AddAddAddAdd.
-func avx512ChainAddAddAddAdd()
-
-// avx512ChainAddAddAddMax is a chain of AddAddAddMax.
-func avx512ChainAddAddAddMax()
-
-// avx512ChainAddAddAddMin is a chain of AddAddAddMin.
-func avx512ChainAddAddAddMin()
-
-// avx512ChainAddAddMaxMul is a chain of AddAddMaxMul.
-func avx512ChainAddAddMaxMul()
-
-// avx512ChainAddAddMaxAdd is a chain of AddAddMaxAdd.
-func avx512ChainAddAddMaxAdd()
-
-// avx512ChainAddAddMaxMax is a chain of AddAddMaxMax.
-func avx512ChainAddAddMaxMax()
-
-// avx512ChainAddAddMaxMin is a chain of AddAddMaxMin.
-func avx512ChainAddAddMaxMin()
-
-// avx512ChainAddAddMinMul is a chain of AddAddMinMul.
-func avx512ChainAddAddMinMul()
-
-// avx512ChainAddAddMinAdd is a chain of AddAddMinAdd.
-func avx512ChainAddAddMinAdd()
-
-// avx512ChainAddAddMinMax is a chain of AddAddMinMax.
-func avx512ChainAddAddMinMax()
-
-// avx512ChainAddAddMinMin is a chain of AddAddMinMin.
-func avx512ChainAddAddMinMin()
-
-// avx512ChainAddMaxMulMul is a chain of AddMaxMulMul.
-func avx512ChainAddMaxMulMul()
-
-// avx512ChainAddMaxMulAdd is a chain of AddMaxMulAdd.
-func avx512ChainAddMaxMulAdd()
-
-// avx512ChainAddMaxMulMax is a chain of AddMaxMulMax.
-func avx512ChainAddMaxMulMax()
-
-// avx512ChainAddMaxMulMin is a chain of AddMaxMulMin.
-func avx512ChainAddMaxMulMin()
-
-// avx512ChainAddMaxAddMul is a chain of AddMaxAddMul.
-func avx512ChainAddMaxAddMul()
-
-// avx512ChainAddMaxAddAdd is a chain of AddMaxAddAdd.
-func avx512ChainAddMaxAddAdd()
-
-// avx512ChainAddMaxAddMax is a chain of AddMaxAddMax.
-func avx512ChainAddMaxAddMax()
-
-// avx512ChainAddMaxAddMin is a chain of AddMaxAddMin.
-func avx512ChainAddMaxAddMin()
-
-// avx512ChainAddMaxMaxMul is a chain of AddMaxMaxMul.
-func avx512ChainAddMaxMaxMul()
-
-// avx512ChainAddMaxMaxAdd is a chain of AddMaxMaxAdd.
-func avx512ChainAddMaxMaxAdd()
-
-// avx512ChainAddMaxMaxMax is a chain of AddMaxMaxMax.
-func avx512ChainAddMaxMaxMax()
-
-// avx512ChainAddMaxMaxMin is a chain of AddMaxMaxMin.
-func avx512ChainAddMaxMaxMin()
-
-// avx512ChainAddMaxMinMul is a chain of AddMaxMinMul.
-func avx512ChainAddMaxMinMul()
-
-// avx512ChainAddMaxMinAdd is a chain of AddMaxMinAdd.
-func avx512ChainAddMaxMinAdd()
-
-// avx512ChainAddMaxMinMax is a chain of AddMaxMinMax.
-func avx512ChainAddMaxMinMax()
-
-// avx512ChainAddMaxMinMin is a chain of AddMaxMinMin.
-func avx512ChainAddMaxMinMin()
-
-// avx512ChainAddMinMulMul is a chain of AddMinMulMul.
-func avx512ChainAddMinMulMul()
-
-// avx512ChainAddMinMulAdd is a chain of AddMinMulAdd.
-func avx512ChainAddMinMulAdd()
-
-// avx512ChainAddMinMulMax is a chain of AddMinMulMax.
-func avx512ChainAddMinMulMax()
-
-// avx512ChainAddMinMulMin is a chain of AddMinMulMin.
-func avx512ChainAddMinMulMin()
-
-// avx512ChainAddMinAddMul is a chain of AddMinAddMul.
-func avx512ChainAddMinAddMul()
-
-// avx512ChainAddMinAddAdd is a chain of AddMinAddAdd.
-func avx512ChainAddMinAddAdd()
-
-// avx512ChainAddMinAddMax is a chain of AddMinAddMax.
-func avx512ChainAddMinAddMax()
-
-// avx512ChainAddMinAddMin is a chain of AddMinAddMin.
-func avx512ChainAddMinAddMin()
-
-// avx512ChainAddMinMaxMul is a chain of AddMinMaxMul.
-func avx512ChainAddMinMaxMul()
-
-// avx512ChainAddMinMaxAdd is a chain of AddMinMaxAdd.
-func avx512ChainAddMinMaxAdd()
-
-// avx512ChainAddMinMaxMax is a chain of AddMinMaxMax.
-func avx512ChainAddMinMaxMax()
-
-// avx512ChainAddMinMaxMin is a chain of AddMinMaxMin.
-func avx512ChainAddMinMaxMin()
-
-// avx512ChainAddMinMinMul is a chain of AddMinMinMul.
-func avx512ChainAddMinMinMul()
-
-// avx512ChainAddMinMinAdd is a chain of AddMinMinAdd.
-func avx512ChainAddMinMinAdd()
-
-// avx512ChainAddMinMinMax is a chain of AddMinMinMax.
-func avx512ChainAddMinMinMax()
-
-// avx512ChainAddMinMinMin is a chain of AddMinMinMin.
-func avx512ChainAddMinMinMin()
-
-// avx512ChainMaxMulMulMul is a chain of MaxMulMulMul.
-func avx512ChainMaxMulMulMul()
-
-// avx512ChainMaxMulMulAdd is a chain of MaxMulMulAdd.
-func avx512ChainMaxMulMulAdd()
-
-// avx512ChainMaxMulMulMax is a chain of MaxMulMulMax.
-func avx512ChainMaxMulMulMax()
-
-// avx512ChainMaxMulMulMin is a chain of MaxMulMulMin.
-func avx512ChainMaxMulMulMin()
-
-// avx512ChainMaxMulAddMul is a chain of MaxMulAddMul.
-func avx512ChainMaxMulAddMul()
-
-// avx512ChainMaxMulAddAdd is a chain of MaxMulAddAdd.
-func avx512ChainMaxMulAddAdd()
-
-// avx512ChainMaxMulAddMax is a chain of MaxMulAddMax.
-func avx512ChainMaxMulAddMax()
-
-// avx512ChainMaxMulAddMin is a chain of MaxMulAddMin.
-func avx512ChainMaxMulAddMin()
-
-// avx512ChainMaxMulMaxMul is a chain of MaxMulMaxMul.
-func avx512ChainMaxMulMaxMul()
-
-// avx512ChainMaxMulMaxAdd is a chain of MaxMulMaxAdd.
-func avx512ChainMaxMulMaxAdd()
-
-// avx512ChainMaxMulMaxMax is a chain of MaxMulMaxMax.
-func avx512ChainMaxMulMaxMax()
-
-// avx512ChainMaxMulMaxMin is a chain of MaxMulMaxMin.
-func avx512ChainMaxMulMaxMin()
-
-// avx512ChainMaxMulMinMul is a chain of MaxMulMinMul.
-func avx512ChainMaxMulMinMul()
-
-// avx512ChainMaxMulMinAdd is a chain of MaxMulMinAdd.
-func avx512ChainMaxMulMinAdd()
-
-// avx512ChainMaxMulMinMax is a chain of MaxMulMinMax.
-func avx512ChainMaxMulMinMax()
-
-// avx512ChainMaxMulMinMin is a chain of MaxMulMinMin.
-func avx512ChainMaxMulMinMin()
-
-// avx512ChainMaxAddMulMul is a chain of MaxAddMulMul.
-func avx512ChainMaxAddMulMul()
-
-// avx512ChainMaxAddMulAdd is a chain of MaxAddMulAdd.
-func avx512ChainMaxAddMulAdd()
-
-// avx512ChainMaxAddMulMax is a chain of MaxAddMulMax.
-func avx512ChainMaxAddMulMax()
-
-// avx512ChainMaxAddMulMin is a chain of MaxAddMulMin.
-func avx512ChainMaxAddMulMin()
-
-// avx512ChainMaxAddAddMul is a chain of MaxAddAddMul.
-func avx512ChainMaxAddAddMul()
-
-// avx512ChainMaxAddAddAdd is a chain of MaxAddAddAdd.
-func avx512ChainMaxAddAddAdd()
-
-// avx512ChainMaxAddAddMax is a chain of MaxAddAddMax.
-func avx512ChainMaxAddAddMax()
-
-// avx512ChainMaxAddAddMin is a chain of MaxAddAddMin.
-func avx512ChainMaxAddAddMin()
-
-// avx512ChainMaxAddMaxMul is a chain of MaxAddMaxMul.
-func avx512ChainMaxAddMaxMul()
-
-// avx512ChainMaxAddMaxAdd is a chain of MaxAddMaxAdd.
-func avx512ChainMaxAddMaxAdd()
-
-// avx512ChainMaxAddMaxMax is a chain of MaxAddMaxMax.
-func avx512ChainMaxAddMaxMax()
-
-// avx512ChainMaxAddMaxMin is a chain of MaxAddMaxMin.
-func avx512ChainMaxAddMaxMin()
-
-// avx512ChainMaxAddMinMul is a chain of MaxAddMinMul.
-func avx512ChainMaxAddMinMul()
-
-// avx512ChainMaxAddMinAdd is a chain of MaxAddMinAdd.
-func avx512ChainMaxAddMinAdd()
-
-// avx512ChainMaxAddMinMax is a chain of MaxAddMinMax.
-func avx512ChainMaxAddMinMax()
-
-// avx512ChainMaxAddMinMin is a chain of MaxAddMinMin.
-func avx512ChainMaxAddMinMin()
-
-// avx512ChainMaxMaxMulMul is a chain of MaxMaxMulMul.
-func avx512ChainMaxMaxMulMul()
-
-// avx512ChainMaxMaxMulAdd is a chain of MaxMaxMulAdd.
-func avx512ChainMaxMaxMulAdd()
-
-// avx512ChainMaxMaxMulMax is a chain of MaxMaxMulMax.
-func avx512ChainMaxMaxMulMax()
-
-// avx512ChainMaxMaxMulMin is a chain of MaxMaxMulMin.
-func avx512ChainMaxMaxMulMin()
-
-// avx512ChainMaxMaxAddMul is a chain of MaxMaxAddMul.
-func avx512ChainMaxMaxAddMul()
-
-// avx512ChainMaxMaxAddAdd is a chain of MaxMaxAddAdd.
-func avx512ChainMaxMaxAddAdd()
-
-// avx512ChainMaxMaxAddMax is a chain of MaxMaxAddMax.
-func avx512ChainMaxMaxAddMax()
-
-// avx512ChainMaxMaxAddMin is a chain of MaxMaxAddMin.
-func avx512ChainMaxMaxAddMin()
-
-// avx512ChainMaxMaxMaxMul is a chain of MaxMaxMaxMul.
-func avx512ChainMaxMaxMaxMul()
-
-// avx512ChainMaxMaxMaxAdd is a chain of MaxMaxMaxAdd.
-func avx512ChainMaxMaxMaxAdd()
-
-// avx512ChainMaxMaxMaxMax is a chain of MaxMaxMaxMax.
-func avx512ChainMaxMaxMaxMax()
-
-// avx512ChainMaxMaxMaxMin is a chain of MaxMaxMaxMin.
-func avx512ChainMaxMaxMaxMin()
-
-// avx512ChainMaxMaxMinMul is a chain of MaxMaxMinMul.
-func avx512ChainMaxMaxMinMul()
-
-// avx512ChainMaxMaxMinAdd is a chain of MaxMaxMinAdd.
-func avx512ChainMaxMaxMinAdd()
-
-// avx512ChainMaxMaxMinMax is a chain of MaxMaxMinMax.
-func avx512ChainMaxMaxMinMax()
-
-// avx512ChainMaxMaxMinMin is a chain of MaxMaxMinMin.
-func avx512ChainMaxMaxMinMin()
-
-// avx512ChainMaxMinMulMul is a chain of MaxMinMulMul.
-func avx512ChainMaxMinMulMul()
-
-// avx512ChainMaxMinMulAdd is a chain of MaxMinMulAdd.
-func avx512ChainMaxMinMulAdd()
-
-// avx512ChainMaxMinMulMax is a chain of MaxMinMulMax.
-func avx512ChainMaxMinMulMax()
-
-// avx512ChainMaxMinMulMin is a chain of MaxMinMulMin.
-func avx512ChainMaxMinMulMin()
-
-// avx512ChainMaxMinAddMul is a chain of MaxMinAddMul.
-func avx512ChainMaxMinAddMul()
-
-// avx512ChainMaxMinAddAdd is a chain of MaxMinAddAdd.
-func avx512ChainMaxMinAddAdd()
-
-// avx512ChainMaxMinAddMax is a chain of MaxMinAddMax.
-func avx512ChainMaxMinAddMax()
-
-// avx512ChainMaxMinAddMin is a chain of MaxMinAddMin.
-func avx512ChainMaxMinAddMin()
-
-// avx512ChainMaxMinMaxMul is a chain of MaxMinMaxMul.
-func avx512ChainMaxMinMaxMul()
-
-// avx512ChainMaxMinMaxAdd is a chain of MaxMinMaxAdd.
-func avx512ChainMaxMinMaxAdd()
-
-// avx512ChainMaxMinMaxMax is a chain of MaxMinMaxMax.
-func avx512ChainMaxMinMaxMax()
-
-// avx512ChainMaxMinMaxMin is a chain of MaxMinMaxMin.
-func avx512ChainMaxMinMaxMin()
-
-// avx512ChainMaxMinMinMul is a chain of MaxMinMinMul.
-func avx512ChainMaxMinMinMul()
-
-// avx512ChainMaxMinMinAdd is a chain of MaxMinMinAdd.
-func avx512ChainMaxMinMinAdd()
-
-// avx512ChainMaxMinMinMax is a chain of MaxMinMinMax.
-func avx512ChainMaxMinMinMax()
-
-// avx512ChainMaxMinMinMin is a chain of MaxMinMinMin.
-func avx512ChainMaxMinMinMin()
-
-// avx512ChainMinMulMulMul is a chain of MinMulMulMul.
-func avx512ChainMinMulMulMul()
-
-// avx512ChainMinMulMulAdd is a chain of MinMulMulAdd.
-func avx512ChainMinMulMulAdd()
-
-// avx512ChainMinMulMulMax is a chain of MinMulMulMax.
-func avx512ChainMinMulMulMax()
-
-// avx512ChainMinMulMulMin is a chain of MinMulMulMin.
-func avx512ChainMinMulMulMin()
-
-// avx512ChainMinMulAddMul is a chain of MinMulAddMul.
-func avx512ChainMinMulAddMul()
-
-// avx512ChainMinMulAddAdd is a chain of MinMulAddAdd.
-func avx512ChainMinMulAddAdd()
-
-// avx512ChainMinMulAddMax is a chain of MinMulAddMax.
-func avx512ChainMinMulAddMax()
-
-// avx512ChainMinMulAddMin is a chain of MinMulAddMin.
-func avx512ChainMinMulAddMin()
-
-// avx512ChainMinMulMaxMul is a chain of MinMulMaxMul.
-func avx512ChainMinMulMaxMul()
-
-// avx512ChainMinMulMaxAdd is a chain of MinMulMaxAdd.
-func avx512ChainMinMulMaxAdd()
-
-// avx512ChainMinMulMaxMax is a chain of MinMulMaxMax.
-func avx512ChainMinMulMaxMax()
-
-// avx512ChainMinMulMaxMin is a chain of MinMulMaxMin.
-func avx512ChainMinMulMaxMin()
-
-// avx512ChainMinMulMinMul is a chain of MinMulMinMul.
-func avx512ChainMinMulMinMul()
-
-// avx512ChainMinMulMinAdd is a chain of MinMulMinAdd.
-func avx512ChainMinMulMinAdd()
-
-// avx512ChainMinMulMinMax is a chain of MinMulMinMax.
-func avx512ChainMinMulMinMax()
-
-// avx512ChainMinMulMinMin is a chain of MinMulMinMin.
-func avx512ChainMinMulMinMin()
-
-// avx512ChainMinAddMulMul is a chain of MinAddMulMul.
-func avx512ChainMinAddMulMul()
-
-// avx512ChainMinAddMulAdd is a chain of MinAddMulAdd.
-func avx512ChainMinAddMulAdd()
-
-// avx512ChainMinAddMulMax is a chain of MinAddMulMax.
-func avx512ChainMinAddMulMax()
-
-// avx512ChainMinAddMulMin is a chain of MinAddMulMin.
-func avx512ChainMinAddMulMin()
-
-// avx512ChainMinAddAddMul is a chain of MinAddAddMul.
-func avx512ChainMinAddAddMul()
-
-// avx512ChainMinAddAddAdd is a chain of MinAddAddAdd.
-func avx512ChainMinAddAddAdd()
-
-// avx512ChainMinAddAddMax is a chain of MinAddAddMax.
-func avx512ChainMinAddAddMax()
-
-// avx512ChainMinAddAddMin is a chain of MinAddAddMin.
-func avx512ChainMinAddAddMin()
-
-// avx512ChainMinAddMaxMul is a chain of MinAddMaxMul.
-func avx512ChainMinAddMaxMul()
-
-// avx512ChainMinAddMaxAdd is a chain of MinAddMaxAdd.
-func avx512ChainMinAddMaxAdd()
-
-// avx512ChainMinAddMaxMax is a chain of MinAddMaxMax.
-func avx512ChainMinAddMaxMax()
-
-// avx512ChainMinAddMaxMin is a chain of MinAddMaxMin.
-func avx512ChainMinAddMaxMin()
-
-// avx512ChainMinAddMinMul is a chain of MinAddMinMul.
-func avx512ChainMinAddMinMul()
-
-// avx512ChainMinAddMinAdd is a chain of MinAddMinAdd.
-func avx512ChainMinAddMinAdd()
-
-// avx512ChainMinAddMinMax is a chain of MinAddMinMax.
-func avx512ChainMinAddMinMax()
-
-// avx512ChainMinAddMinMin is a chain of MinAddMinMin.
-func avx512ChainMinAddMinMin()
-
-// avx512ChainMinMaxMulMul is a chain of MinMaxMulMul.
-func avx512ChainMinMaxMulMul()
-
-// avx512ChainMinMaxMulAdd is a chain of MinMaxMulAdd.
-func avx512ChainMinMaxMulAdd()
-
-// avx512ChainMinMaxMulMax is a chain of MinMaxMulMax.
-func avx512ChainMinMaxMulMax()
-
-// avx512ChainMinMaxMulMin is a chain of MinMaxMulMin.
-func avx512ChainMinMaxMulMin()
-
-// avx512ChainMinMaxAddMul is a chain of MinMaxAddMul.
-func avx512ChainMinMaxAddMul()
-
-// avx512ChainMinMaxAddAdd is a chain of MinMaxAddAdd.
-func avx512ChainMinMaxAddAdd()
-
-// avx512ChainMinMaxAddMax is a chain of MinMaxAddMax.
-func avx512ChainMinMaxAddMax()
-
-// avx512ChainMinMaxAddMin is a chain of MinMaxAddMin.
-func avx512ChainMinMaxAddMin()
-
-// avx512ChainMinMaxMaxMul is a chain of MinMaxMaxMul.
-func avx512ChainMinMaxMaxMul()
-
-// avx512ChainMinMaxMaxAdd is a chain of MinMaxMaxAdd.
-func avx512ChainMinMaxMaxAdd()
-
-// avx512ChainMinMaxMaxMax is a chain of MinMaxMaxMax.
-func avx512ChainMinMaxMaxMax()
-
-// avx512ChainMinMaxMaxMin is a chain of MinMaxMaxMin.
-func avx512ChainMinMaxMaxMin()
-
-// avx512ChainMinMaxMinMul is a chain of MinMaxMinMul.
-func avx512ChainMinMaxMinMul()
-
-// avx512ChainMinMaxMinAdd is a chain of MinMaxMinAdd.
-func avx512ChainMinMaxMinAdd()
-
-// avx512ChainMinMaxMinMax is a chain of MinMaxMinMax.
-func avx512ChainMinMaxMinMax()
-
-// avx512ChainMinMaxMinMin is a chain of MinMaxMinMin.
-func avx512ChainMinMaxMinMin()
-
-// avx512ChainMinMinMulMul is a chain of MinMinMulMul.
-func avx512ChainMinMinMulMul()
-
-// avx512ChainMinMinMulAdd is a chain of MinMinMulAdd.
-func avx512ChainMinMinMulAdd()
-
-// avx512ChainMinMinMulMax is a chain of MinMinMulMax.
-func avx512ChainMinMinMulMax()
-
-// avx512ChainMinMinMulMin is a chain of MinMinMulMin.
-func avx512ChainMinMinMulMin()
-
-// avx512ChainMinMinAddMul is a chain of MinMinAddMul.
-func avx512ChainMinMinAddMul()
-
-// avx512ChainMinMinAddAdd is a chain of MinMinAddAdd.
-func avx512ChainMinMinAddAdd()
-
-// avx512ChainMinMinAddMax is a chain of MinMinAddMax.
-func avx512ChainMinMinAddMax()
-
-// avx512ChainMinMinAddMin is a chain of MinMinAddMin.
-func avx512ChainMinMinAddMin()
-
-// avx512ChainMinMinMaxMul is a chain of MinMinMaxMul.
-func avx512ChainMinMinMaxMul()
-
-// avx512ChainMinMinMaxAdd is a chain of MinMinMaxAdd.
-func avx512ChainMinMinMaxAdd()
-
-// avx512ChainMinMinMaxMax is a chain of MinMinMaxMax.
-func avx512ChainMinMinMaxMax()
-
-// avx512ChainMinMinMaxMin is a chain of MinMinMaxMin.
-func avx512ChainMinMinMaxMin()
-
-// avx512ChainMinMinMinMul is a chain of MinMinMinMul.
-func avx512ChainMinMinMinMul()
-
-// avx512ChainMinMinMinAdd is a chain of MinMinMinAdd.
-func avx512ChainMinMinMinAdd()
-
-// avx512ChainMinMinMinMax is a chain of MinMinMinMax.
-func avx512ChainMinMinMinMax()
-
-// avx512ChainMinMinMinMin is a chain of MinMinMinMin.
-func avx512ChainMinMinMinMin()
+// avx512ChainSquareSquare1 is a chain of SquareSquare.
+func avx512ChainSquareSquare1()
 
 // avx512Exp is the code Exp.
 func avx512Exp()

@@ -52,7 +52,7 @@ func tiles(c *Context, v vectors, o operands) {
 			most = max(most, p)
 		}
 	}
-	denseTiles(v, func(rows int, d *dense) {
+	denseTiles(v, o, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
 		t.write()
@@ -174,8 +174,11 @@ func (t *tile) begin() {
 	t.each(func(i, v int) { t.clear(t.Context, t.sums[i][v]) })
 	t.JMP(LabelRef("multiply"))
 	t.Label("fromC")
-	t.edge("loadEdge", "multiply",
-		func(i, v int) { t.VMOVUPS(t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) },
+	whole := func(i, v int) { t.VMOVUPS(t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) }
+	if t.masks {
+		whole = nil
+	}
+	t.edge("loadEdge", "multiply", whole,
 		func(mask Op, i, v int) { t.vectors.load(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
 	t.Label("multiply")
 }
@@ -192,13 +195,15 @@ func (t *tile) bias() {
 			t.sum(r, t.sums[i][v])
 		}
 	}
-	t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
-	t.JLT(LabelRef("biasEdge"))
-	for v := range t.width() {
-		add(func(m Mem, r reg.VecVirtual) { t.VMOVUPS(m, r) }, v)
+	if !t.masks {
+		t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
+		t.JLT(LabelRef("biasEdge"))
+		for v := range t.width() {
+			add(func(m Mem, r reg.VecVirtual) { t.VMOVUPS(m, r) }, v)
+		}
+		t.JMP(LabelRef("store"))
+		t.Label("biasEdge")
 	}
-	t.JMP(LabelRef("store"))
-	t.Label("biasEdge")
 	n := t.field(fieldN)
 	for v := range t.width() {
 		mask := t.mask(t.Context, n.As32(), v*t.lanes())
@@ -237,13 +242,16 @@ func (t *tile) each(f func(i, v int)) {
 }
 
 // edge does whole for each register of the tile if all its columns exist, and part,
-// with a mask, if not; the code goes on at the label next, which follows it.
+// with a mask, if not, or if there is no whole; the code goes on at the label next, which
+// follows it.
 func (t *tile) edge(label, next string, whole func(i, v int), part func(mask Op, i, v int)) {
-	t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
-	t.JLT(LabelRef(label))
-	t.each(whole)
-	t.JMP(LabelRef(next))
-	t.Label(label)
+	if whole != nil {
+		t.CMPQ(Mem{Base: t.arg, Disp: fieldN}, Imm(uint64(t.width()*t.lanes())))
+		t.JLT(LabelRef(label))
+		t.each(whole)
+		t.JMP(LabelRef(next))
+		t.Label(label)
+	}
 	n := t.field(fieldN)
 	for v := range t.width() {
 		mask := t.mask(t.Context, n.As32(), v*t.lanes())

@@ -12,6 +12,8 @@ type vectors struct {
 	bytes int // of one register
 	rows  int // of the largest tile
 
+	masks bool // a load with a mask costs no more than one without
+
 	registers int // that there are
 	alloc     func(*Context) reg.VecVirtual
 	clear     func(*Context, reg.VecVirtual)
@@ -41,7 +43,7 @@ var avx2 = vectors{
 // AVX-512: twelve rows of two registers leave two for B and six for broadcasts.
 // Fourteen rows fit too and are no faster.
 var avx512 = vectors{
-	name: "AVX512", bytes: 64, rows: 12, registers: 32,
+	name: "AVX512", bytes: 64, rows: 12, registers: 32, masks: true,
 	alloc: func(c *Context) reg.VecVirtual { return c.ZMM() },
 	clear: func(c *Context, r reg.VecVirtual) { c.VPXORD(r, r, r) },
 	mask: func(c *Context, n reg.Register, first int) Op {

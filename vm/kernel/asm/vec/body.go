@@ -50,11 +50,12 @@ func (e *emitter) after(n int) {
 	e.jump(to)
 }
 
-// A function is a code's name, how many operands it has, whether it computes in
-// float64, and what it computes. guard, if there, finds lanes that it can't do.
+// A function is a code's name, how many operands it has, whether it takes long, whether it
+// computes in float64, and what it computes. guard, if there, finds lanes that it can't do.
 type function struct {
 	code  string
 	args  int
+	long  bool
 	wide  bool
 	make  func(g *graph, x, a, b *node) *node
 	steps []function // instead of make: what it computes in turn
@@ -70,15 +71,16 @@ func (e *emitter) code(f function, end string) string {
 		e.guard(f)
 	}
 	e.wide = f.wide
+	if f.long {
+		e.byPieces(f)
+		e.next()
+		return name
+	}
 	for _, f := range f.inTurn() {
 		for i := range e.vectors {
-			if f.wide {
-				e.wideVector(f, i)
-				continue
-			}
-			e.point(i, 0, e.bytes)
+			e.point(i)
 			g, result := e.graph(f, f.make)
-			e.run(g, result, i, e.temps(i))
+			e.run(g, result, i, e.temps())
 		}
 	}
 	e.next()
@@ -95,20 +97,22 @@ func (f function) inTurn() []function {
 }
 
 // point sets where the operands of a vector lie.
-func (e *emitter) point(i, half, bytes int) {
+func (e *emitter) point(i int) {
 	for j := range e.memory {
-		e.memory[j] = operand.Mem{Base: ptrs[j], Disp: i*e.bytes + half*bytes}
+		e.memory[j] = operand.Mem{Base: ptrs[j], Disp: i * e.bytes}
 	}
 }
 
-// temps are the registers besides the accumulator's, and that of vector i.
-func (e *emitter) temps(i int) []int {
-	var free []int
-	for r := len(e.regs) - 1; r >= e.vectors; r-- {
-		free = append(free, r)
+// last are the last n registers, the first of which is taken first.
+func (e *emitter) last(n int) (free []int) {
+	for r := range n {
+		free = append(free, len(e.regs)-1-r)
 	}
 	return free
 }
+
+// temps are the registers besides the accumulator's.
+func (e *emitter) temps() []int { return e.last(len(e.regs) - e.vectors) }
 
 func (e *emitter) graph(f function, make func(g *graph, x, a, b *node) *node) (*graph, *node) {
 	g := newGraph(e.wide)
@@ -172,75 +176,72 @@ func (e *emitter) leave(result *node, r int) {
 	}
 }
 
-// wideVector computes a vector by halves in float64.
-func (e *emitter) wideVector(f function, i int) {
-	var halves [2]int
-	temps := e.temps(i)
-	for h := range 2 {
-		x := temps[0] // the deepest, which is taken last
-		temps = temps[1:]
-		e.point(i, h, e.bytes/2)
-		g, result := e.graph(f, f.make)
-		e.widen(i, h, x)
-		free := append([]int{}, temps...)
-		for _, n := range g.nodes {
-			if n.op == input && n.imm > 0 {
-				n.reg = free[len(free)-1]
-				free = free[:len(free)-1]
-				e.do("VCVTPS2PD", e.memory[n.imm], e.regs[n.reg])
-			}
-		}
-		e.runWide(g, result, x, free)
-		halves[h] = x
-		e.do(map[bool]string{false: "VCVTPD2PSY", true: "VCVTPD2PS"}[e.evex], e.regs[x], e.narrow(x))
+// byPieces computes a function with the accumulator in memory, piece by piece in a loop: what
+// takes long needs no code of its own for each register.
+func (e *emitter) byPieces(f function) {
+	for i, r := range e.regs[:e.vectors] {
+		e.do("VMOVUPS", r, e.acc(i))
 	}
-	if e.evex {
-		e.do("VINSERTF64X4", operand.U8(1), e.ymm[halves[1]], e.regs[halves[0]], e.regs[i])
-		return
+	e.c.XORL(step.As32(), step.As32())
+	e.c.Label("piece")
+	for range pieces {
+		e.piece(f)
 	}
-	e.do("VINSERTF128", operand.U8(1), e.xmm[halves[1]], e.regs[halves[0]], e.regs[i])
+	e.c.CMPQ(step, operand.I32(e.bytes*e.vectors))
+	e.c.JLT(operand.LabelRef("piece"))
+	for i, r := range e.regs[:e.vectors] {
+		e.do("VMOVUPS", e.acc(i), r)
+	}
 }
 
-// widen brings half of a vector of the accumulator into a register.
-func (e *emitter) widen(i, h, x int) {
-	from := e.narrow(i)
-	if h == 1 {
-		from = e.narrow(x)
-		if e.evex {
-			e.do("VEXTRACTF64X4", operand.U8(1), e.regs[i], from)
-		} else {
-			e.do("VEXTRACTF128", operand.U8(1), e.regs[i], from)
-		}
-	}
-	e.do("VCVTPS2PD", from, e.regs[x])
-}
+// pieces is how many pieces a loop has in a row.
+const pieces = 1
 
-// runWide is run for inputs that are all in registers.
-func (e *emitter) runWide(g *graph, result *node, r int, temps []int) {
-	e.begin(g, temps)
-	last := len(g.nodes) - 1
+// piece computes what fits a register: of floats of eight bytes half as many.
+func (e *emitter) piece(f function) {
+	at := operand.Mem{Base: state, Disp: accAt, Index: step, Scale: 1}
+	for i := range e.memory {
+		e.memory[i] = operand.Mem{Base: ptrs[i], Index: step, Scale: 1}
+	}
+	g, result := e.graph(f, f.make)
+	e.begin(g, e.last(len(e.regs)))
 	for i, n := range g.nodes {
 		e.now = i
-		if n.op == input {
-			if n.imm == 0 {
-				n.reg = r
-			}
-			continue
+		switch {
+		case n.op != input:
+			e.compute(n, none)
+		case n.imm == 0:
+			e.load(n, at)
+		case f.wide || n.uses > 1:
+			e.load(n, e.memory[n.imm])
 		}
-		prefer := none
-		if i == last {
-			prefer = r
-		}
-		e.compute(n, prefer)
 	}
-	e.leave(result, r)
+	r, bytes := result.reg, e.bytes
+	if f.wide {
+		bytes /= 2
+		e.do(map[bool]string{false: "VCVTPD2PSY", true: "VCVTPD2PS"}[e.evex], e.regs[r], e.narrow(r))
+		e.do("VMOVUPS", e.narrow(r), at)
+	} else {
+		e.do("VMOVUPS", e.regs[r], at)
+	}
+	e.c.ADDQ(operand.U8(bytes), step)
+}
+
+// load brings an input into a register, wide if the function is.
+func (e *emitter) load(n *node, from operand.Mem) {
+	n.reg = e.take(none)
+	name := "VMOVUPS"
+	if e.wide {
+		name = "VCVTPS2PD"
+	}
+	e.do(name, from, e.regs[n.reg])
 }
 
 // guard leaves the machine if there are lanes that the function can't do.
 func (e *emitter) guard(f function) {
 	sum := len(e.regs) - 1
 	for i := range e.vectors {
-		e.point(i, 0, e.bytes)
+		e.point(i)
 		g, m := e.graph(f, f.guard)
 		result := g.lanesOf(m)
 		result.uses++

@@ -18,22 +18,19 @@ type link struct {
 }
 
 // links has them in the order of package vec's.
-var links = []link{{"Mul", "VMULPS", 0}, {"Add", "VADDPS", 0}, {"MaxPlain", "VMAXPS", 1}, {"MinPlain", "VMINPS", 1}}
-
-const (
-	chainMin = 2
-	chainMax = 4
-)
+var links = []link{
+	{"Mul", "VMULPS", 0}, {"Add", "VADDPS", 0}, {"MaxPlain", "VMAXPS", 1}, {"MinPlain", "VMINPS", 1},
+	{"And", "VANDPS", 0}, {"Xor", "VXORPS", 0}, {"Square", "VMULPS", none},
+}
 
 // chains are all sequences of links, the short ones first.
 func chains() (list [][]link) {
-	for n := chainMin; n <= chainMax; n++ {
-		for i := range 1 << (2 * n) {
-			steps := make([]link, n)
-			for j := range steps {
-				steps[j] = links[i>>(2*(n-1-j))&3]
-			}
-			list = append(list, steps)
+	for _, l := range links {
+		list = append(list, []link{l})
+	}
+	for _, l := range links {
+		for _, m := range links {
+			list = append(list, []link{l, m})
 		}
 	}
 	return list
@@ -57,10 +54,12 @@ func chainNames() (names []string) {
 
 // chain writes a chain: the numbers stay in the last registers, and each step is done
 // for all of the accumulator, so that no instruction waits for the one before.
-func (e *emitter) chain(steps []link) string {
-	name := e.function(chainName(steps), "is a chain of "+strings.TrimPrefix(chainName(steps), "Chain")+".")
-	for i := range steps {
-		e.do("VBROADCASTSS", operand.Mem{Base: pc, Disp: instSize + 4*i}, e.number(i))
+func (e *emitter) chain(steps []link, end string) string {
+	name := e.function(chainName(steps)+end, "is a chain of "+strings.TrimPrefix(chainName(steps), "Chain")+".")
+	for i, s := range steps {
+		if s.number != none {
+			e.do("VBROADCASTSS", operand.Mem{Base: pc, Disp: instSize + 4*i}, e.number(i))
+		}
 	}
 	products := e.products(steps)
 	one := e.number(len(steps))
@@ -68,11 +67,13 @@ func (e *emitter) chain(steps []link) string {
 		e.do("VMOVUPS", e.words("one", slices.Repeat([]uint32{math.Float32bits(1)}, e.bytes/4)...), one)
 	}
 	for i, s := range steps {
-		for v := range e.vectors {
-			x, y := e.regs[v], e.number(i)
+		for v, x := range e.regs[:e.vectors] {
+			y := e.number(i)
 			switch {
 			case v < products[i]:
 				e.do("VFMADD213PS", y, one, x) // x*1 + y
+			case s.number == none:
+				e.do(s.instruction, x, x, x)
 			case s.number == 1:
 				e.do(s.instruction, x, y, x)
 			default:
@@ -91,10 +92,10 @@ func (e *emitter) products(steps []link) []int {
 	by := make([]int, len(steps))
 	adding, multiplying := 0, 0
 	for _, s := range steps {
-		if s.code == "Mul" {
-			multiplying += e.vectors
-		} else {
+		if s.code == "Add" {
 			adding += e.vectors
+		} else {
+			multiplying += e.vectors
 		}
 	}
 	for i, s := range steps {

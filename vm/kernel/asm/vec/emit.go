@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -44,17 +45,22 @@ type emitter struct {
 	*target
 	c      *build.Context
 	consts map[string]operand.Mem
-	wide   bool
-	free   []int // registers
-	kfree  []int // mask registers of evex
-	memory [3]operand.Mem
-	now    int     // the node that is written
-	live   []*node // the graph's
-	slots  []bool  // which places aside are in use
+	// singles are the names of those that are there once.
+	singles map[string]bool
+	wide    bool
+	free    []int // registers
+	kfree   []int // mask registers of evex
+	memory  [3]operand.Mem
+	now     int     // the node that is written
+	live    []*node // the graph's
+	slots   []bool  // which places aside are in use
 }
 
 // do writes the instruction of a name.
 func (e *emitter) do(name string, ops ...operand.Op) {
+	if slices.ContainsFunc(ops, e.single) {
+		name = e.spreading(name)
+	}
 	m := reflect.ValueOf(e.c).MethodByName(name)
 	if !m.IsValid() {
 		panic("no instruction " + name)
@@ -85,7 +91,25 @@ func symbol(name string) operand.Mem {
 	return operand.Mem{Symbol: operand.Symbol{Name: "·" + name}, Base: reg.StaticBase}
 }
 
-// constantOf is where a register full of a constant lies.
+// single reports whether an operand is a constant that fills a register on its way.
+func (e *emitter) single(o operand.Op) bool {
+	m, ok := o.(operand.Mem)
+	return ok && e.singles[m.Symbol.Name]
+}
+
+// spreading is the name of an instruction with such an operand.
+func (e *emitter) spreading(name string) string {
+	switch {
+	case name != "VMOVUPS":
+		return name + "_BCST"
+	case e.wide:
+		return "VBROADCASTSD"
+	}
+	return "VBROADCASTSS"
+}
+
+// constantOf is where a constant lies, as often as a register has lanes or, where
+// instructions can spread it, once.
 func (e *emitter) constantOf(n *node) operand.Mem {
 	size := 4
 	if e.wide {
@@ -97,13 +121,21 @@ func (e *emitter) constantOf(n *node) operand.Mem {
 	}
 	m := e.c.StaticGlobal(key)
 	e.c.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := 0; i < e.bytes; i += size {
-		if size == 8 {
-			e.c.AppendDatum(operand.U64(n.bits))
-			continue
+	bits := n.bits
+	if size == 4 {
+		bits |= bits << 32
+	}
+	switch {
+	case !e.evex:
+		for range e.bytes / 8 {
+			e.c.AppendDatum(operand.U64(bits))
 		}
+	case size == 8:
+		e.c.AppendDatum(operand.U64(bits))
+	default:
 		e.c.AppendDatum(operand.U32(n.bits))
 	}
+	e.singles[m.Symbol.Name] = e.evex
 	e.consts[key] = m
 	return m
 }
