@@ -169,7 +169,7 @@ var productRates = map[isa.Level]productRate{
 var narrowRates = map[gemm.Kind]map[isa.Level]productRate{
 	gemm.BF16: {isa.Portable: {540, 500}, isa.AVX2: {24, 40}, isa.AVX512: {19, 40}, isa.NEON: {540, 500}},
 	gemm.F16:  {isa.Portable: {560, 2500}, isa.AVX2: {23, 40}, isa.AVX512: {18, 40}, isa.NEON: {560, 2500}},
-	gemm.Int8: {isa.Portable: {980, 20}, isa.AVX2: {12, 20}, isa.AVX512: {9, 20}, isa.NEON: {980, 20}},
+	gemm.Int8: {isa.Portable: {980, 20}, isa.AVX2: {10, 20}, isa.AVX512: {9, 20}, isa.NEON: {980, 20}},
 }
 
 // ratesAt are those of a product at a level. Instructions of AVX-512 for products of

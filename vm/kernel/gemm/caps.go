@@ -41,16 +41,31 @@ func (f *Format) packCaps(dst []float32, panels []uint8, k, n int) {
 func squaresOf(most *[2]int32, group []uint8, columns, k int) {
 	line := len(group) / (groupBytes / 4)
 	for j := range columns {
-		var sums [2]int32
-		for i := 0; i < k; i += 4 {
-			four := (*[4]uint8)(group[i/4*line+4*j:])
-			for e, u := range four[:min(4, k-i)] {
-				x := int32(u) - 128
-				sums[e/2] += x * x
-			}
+		var first, second int32
+		at := 4 * j
+		for range k / 4 {
+			first += square(group[at]) + square(group[at+1])
+			second += square(group[at+2]) + square(group[at+3])
+			at += line
 		}
-		most[0], most[1] = max(most[0], sums[0]), max(most[1], sums[1])
+		switch k % 4 { // what is missing has no place in the sums
+		case 3:
+			second += square(group[at+2])
+			fallthrough
+		case 2:
+			first += square(group[at+1])
+			fallthrough
+		case 1:
+			first += square(group[at])
+		}
+		most[0], most[1] = max(most[0], first), max(most[1], second)
 	}
+}
+
+// square is that of a byte with a sign which 128 has been added to.
+func square(u uint8) int32 {
+	x := int32(u) - 128
+	return x * x
 }
 
 // A bytesCap is what eight bytes may be.
