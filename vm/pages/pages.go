@@ -44,6 +44,7 @@ func bytes(n int) []byte {
 func Dirty(n int) []byte {
 	var b strings.Builder
 	b.Grow(n + line) // which clears nothing, since a text is written before it is read
+	b.WriteByte(0)   // an empty text need not say where it is
 	all := unsafe.Slice(unsafe.StringData(b.String()), n+line)
 	off := until(all, line)
 	return all[off : off+n : off+n]
