@@ -17,10 +17,7 @@ type view struct {
 	strides []int
 }
 
-// dense is the view of a whole tensor.
-func dense(t *tensor.T) view { return denseOf(nil, t) }
-
-// denseOf is dense on the way of an evaluation.
+// denseOf is the view of a whole tensor, on the way of an evaluation.
 func denseOf(c *Call, t *tensor.T) view { return view{0, stridesOf(c, t.Shape)} }
 
 // copyView copies a block of the given shape from src to dst, which have
