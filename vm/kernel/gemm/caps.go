@@ -48,7 +48,7 @@ func squaresOf(most *[2]int32, group []uint8, columns, k int) {
 			second += square(group[at+2]) + square(group[at+3])
 			at += line
 		}
-		switch k % 4 { // what is missing has no place in the sums
+		switch k % 4 { // bytes that a column does not have stand for nothing, not for -128
 		case 3:
 			second += square(group[at+2])
 			fallthrough

@@ -11,7 +11,8 @@ import (
 // side in a panel: where they do so in the matrix, too, panels of them are those of floats.
 
 // packNarrow packs a matrix of k rows and n columns into panels of so many rows, deep of
-// which stand side by side. flip is exclusive-ored to every four bytes of it.
+// which stand side by side. flip is exclusive-ored to every four bytes of it; where single
+// elements stand in a panel (deep is 1), it must be 0.
 func packNarrow[E int8 | uint16](dst []E, width, deep, rows int, b View[E], k, n int, flip uint32) {
 	if k == 0 || n == 0 {
 		return
