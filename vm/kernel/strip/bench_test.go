@@ -74,3 +74,35 @@ func BenchmarkSmall(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRows runs a product with a row and a sum with another, on 64 MiB of rows of
+// several lengths and, in turns, copies the same bytes: what one takes of the other.
+func BenchmarkRows(b *testing.B) {
+	const n = 16 << 20
+	in, out, from, to := floats(n), floats(n), floats(n), floats(n)
+	for _, cols := range []int{64, 256, 1024, 4096, 65536} {
+		b.Run(fmt.Sprint(cols), func(b *testing.B) {
+			s := strip.New(isa.Best())
+			x := s.Input(strip.F32)
+			x = s.Op(vec.Add, s.Op(vec.Mul, x, s.Input(strip.F32)), s.Input(strip.F32))
+			s.Result(x, strip.F32)
+			p, err := s.Compile()
+			if err != nil {
+				b.Fatal(err)
+			}
+			views := []strip.View{strip.Matrix(in, cols), strip.Columns(floats(cols)), strip.Columns(floats(cols)), strip.Matrix(out, cols)}
+			var scratch strip.Scratch
+			least := [2]time.Duration{1 << 40, 1 << 40}
+			for b.Loop() {
+				start := time.Now()
+				copy(to, from)
+				least[0] = min(least[0], time.Since(start))
+				start = time.Now()
+				p.BoxStream(&scratch, views, n/cols, cols)
+				least[1] = min(least[1], time.Since(start))
+			}
+			b.ReportMetric(float64(least[1])/float64(least[0]), "copies")
+			b.ReportMetric(8*n/float64(least[1]), "GB/s")
+		})
+	}
+}

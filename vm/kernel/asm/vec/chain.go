@@ -85,6 +85,11 @@ func (e *emitter) chain(steps []link, end string) string {
 	return name
 }
 
+// adders are the links whose instructions are computed by the units that add: of Zen 4
+// these compute the larger and the smaller of two as well, at two a cycle with sums, and
+// at more than three with products. Bits are for any unit.
+var adders = map[string]bool{"Add": true, "MaxPlain": true, "MinPlain": true}
+
 // products is, by step, for how many vectors a sum is computed as a product with one and
 // sum, which gives the same bits: processors that add and multiply in different units
 // then have both busy.
@@ -92,9 +97,10 @@ func (e *emitter) products(steps []link) []int {
 	by := make([]int, len(steps))
 	adding, multiplying := 0, 0
 	for _, s := range steps {
-		if s.code == "Add" {
+		switch {
+		case adders[s.code]:
 			adding += e.vectors
-		} else {
+		case s.instruction == "VMULPS":
 			multiplying += e.vectors
 		}
 	}
