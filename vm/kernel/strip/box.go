@@ -31,7 +31,7 @@ func (p *Program) box(s *Scratch, views []View, rows, cols int, code []vec.Inst)
 		return
 	}
 	s.fit(p)
-	r := run{p: p, s: s, views: views[:len(p.elems)], code: code, rows: rows, cols: cols}
+	r := run{p: p, s: s, views: views[:len(p.elems)], code: code, rows: rows, cols: cols, streams: len(code) > 0 && len(p.stream) > 0 && &code[0] == &p.stream[0]}
 	r.flatten()
 	r.splats()
 	switch {
@@ -39,6 +39,8 @@ func (p *Program) box(s *Scratch, views []View, rows, cols int, code []vec.Inst)
 		r.staged(0, 0, r.rows*r.cols)
 	case r.cols < vec.Lanes && r.rows > 1:
 		r.staged(0, 0, r.rows*r.cols)
+	case r.long():
+		r.down()
 	default:
 		r.direct()
 	}
@@ -52,6 +54,7 @@ type run struct {
 	views      []View
 	code       []vec.Inst
 	rows, cols int
+	streams    bool // around the caches
 }
 
 // flatten makes one row of rows that lie behind each other in every view.
@@ -116,6 +119,48 @@ func (r *run) direct() {
 		vec.Run(r.p.level, &r.s.state, r.code, r.s.table, len(r.views), blocks)
 		if rest > 0 {
 			r.staged(row, r.cols-rest, rest)
+		}
+	}
+}
+
+// What lies in the first cache beside what streams by: so many bytes of operands that are
+// the same for all rows.
+const near = 16 << 10
+
+// group is how many rows are computed in turn, column by column: more would take what they
+// are to find ahead of them in the first cache away from each other.
+const group = 4
+
+// long reports whether results go around the caches while what every row needs would come
+// from the second cache for each row.
+func (r *run) long() bool {
+	bytes := 0
+	for i := range r.views {
+		switch v := &r.views[i]; {
+		case v.Col == 0 && !r.fixed(i):
+			return false
+		case v.Row == 0:
+			bytes += r.cols * v.Col
+		}
+	}
+	return r.streams && r.rows > 1 && bytes > near
+}
+
+// down runs the program for groups of rows: a block of each row, before the next columns.
+func (r *run) down() {
+	blocks, rest := r.cols/vec.Lanes, r.cols%vec.Lanes
+	for row := 0; row < r.rows; row += group {
+		n := min(group, r.rows-row)
+		for b := range blocks {
+			for i := range r.views {
+				if v := &r.views[i]; !r.fixed(i) {
+					r.s.table[i] = vec.Steps(v.at(row, b*vec.Lanes), v.Row)
+				}
+			}
+			vec.Run(r.p.level, &r.s.state, r.code, r.s.table, len(r.views), n)
+		}
+		for i := range n {
+			r.staged(row+i, r.cols-rest, rest)
 		}
 	}
 }

@@ -73,7 +73,8 @@ func boxed(t *testing.T, s *strip.Scratch, b *strip.Builder, v strip.Value, in [
 }
 
 // TestStream writes results around the caches: the same bits as through them, and nothing
-// around the results, whatever their alignment and the number of operands.
+// around the results, whatever their alignment and the number of operands, and whether rows
+// have operands of their own.
 func TestStream(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	for _, level := range isa.Levels() {
@@ -92,27 +93,34 @@ func TestStream(t *testing.T) {
 			for _, cols := range []int{1, 63, 64, 65, 128, 200, 1024, 3000} {
 				for _, rows := range []int{1, 3} {
 					for _, offset := range []int{0, 1, 16} {
-						stream(t, r, p, &s, inputs, rows, cols, offset)
+						stream(t, r, p, &s, inputs, rows, cols, offset, false)
 					}
+				}
+			}
+			for _, cols := range []int{2048, 4096, 4100, 9000} { // what all rows need is long
+				for _, rows := range []int{2, 4, 7} {
+					stream(t, r, p, &s, inputs, rows, cols, 0, true)
 				}
 			}
 		}
 	}
 }
 
-func stream(t *testing.T, r *rand.Rand, p *strip.Program, s *strip.Scratch, inputs, rows, cols, offset int) {
+func stream(t *testing.T, r *rand.Rand, p *strip.Program, s *strip.Scratch, inputs, rows, cols, offset int, shared bool) {
 	t.Helper()
 	ld := cols
 	if rows > 1 {
 		ld = (cols+15)&^15 + 16*r.IntN(2)
 	}
 	var views []strip.View
-	for range inputs {
+	for i := range inputs {
 		x := make([]float32, rows*ld)
 		for i := range x {
 			x[i] = r.Float32()
 		}
-		views = append(views, strip.Matrix(x, ld))
+		if views = append(views, strip.Matrix(x, ld)); shared && i > 0 {
+			views[i] = strip.Columns(x)
+		}
 	}
 	want, got := guarded(rows*ld, 0), guarded(rows*ld, 0)
 	aligned := floats(rows*ld + 128)

@@ -30,6 +30,9 @@ func Stays(p unsafe.Pointer) Operand { return Operand{Ptr: p} }
 // block of the run.
 func Walks(p unsafe.Pointer, size int) Operand { return Operand{p, size * Lanes} }
 
+// Steps is an operand that goes on by some bytes for each block of the run.
+func Steps(p unsafe.Pointer, bytes int) Operand { return Operand{p, bytes} }
+
 // MaxOperands is how many entries a table may have.
 const MaxOperands = 1 << 16 / operandSize
 
