@@ -136,6 +136,10 @@ func (t *tile) denseAdvance(steps int) {
 
 // denseStep is the step along k that lies so many behind.
 func (t *tile) denseStep(step int) {
+	if t.paired {
+		t.pairedStep(step)
+		return
+	}
 	b := []reg.VecVirtual{t.alloc(t.Context), t.alloc(t.Context)}
 	for v, r := range b {
 		t.operands.load(t, Mem{Base: t.b.p, Disp: step*t.line() + v*t.lineBytes()}, r)

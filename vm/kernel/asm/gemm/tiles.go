@@ -55,6 +55,7 @@ func tiles(c *Context, v vectors, o operands) {
 	denseTiles(v, o, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
+		t.paired = d.tiled && !v.masks
 		t.write()
 	})
 	laneTable(c, most*2*v.lanes())
@@ -67,6 +68,7 @@ type tile struct {
 	operands
 	height, panels int
 	dense          *dense // nil: the distances of A and B may be any
+	paired         bool   // see pairs.go
 	arg            reg.GPVirtual
 	sums           [][]reg.VecVirtual // by row and register
 	a, b, c        rowsAt
@@ -178,8 +180,16 @@ func (t *tile) begin() {
 	if t.masks {
 		whole = nil
 	}
-	t.edge("loadEdge", "multiply", whole,
-		func(mask Op, i, v int) { t.vectors.load(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) })
+	part := func(mask Op, i, v int) {
+		t.vectors.load(t.Context, mask, t.c.row(i).Offset(v*t.bytes), t.sums[i][v])
+	}
+	if t.paired {
+		t.edge("loadEdge", "loaded", whole, part)
+		t.Label("loaded")
+		t.pair()
+	} else {
+		t.edge("loadEdge", "multiply", whole, part)
+	}
 	t.Label("multiply")
 }
 
@@ -223,6 +233,9 @@ func (t *tile) sum(r, to reg.VecVirtual) {
 
 // end writes the sums to C.
 func (t *tile) end() {
+	if t.paired {
+		t.unpair()
+	}
 	t.bias()
 	if t.height > 7 { // the loop needs the registers
 		t.c = t.rowsAt(fieldC, fieldLdc, t.height)
