@@ -11,15 +11,18 @@ import (
 //	a         a0 a1 a0 a1 ...       sums of   a0b0 a1b1 a0b2 a1b3 ...
 //	B         b0 b1 b2 b3 ...       and of    a0b1 a1b0 a0b3 a1b2 ...
 //
-// So six rows take three loads and two exchanges instead of six loads. Where B comes from
-// memory, one of its registers is not loaded at all: a step is 18 instructions for 12
-// products then, 8 of them with a load. Both count where something else runs on the other
+// So six rows take three loads and two exchanges instead of six loads. One of the registers
+// of B is not loaded at all but comes from memory: a step is 18 instructions for 12
+// products, 8 of them with a load. Both count where something else runs on the other
 // half of a processor's core. Seen so on a Zen 4 that was left half of its instructions, of
 // operands in the first cache, as parts of what products in registers reached at the same
 // time: 97 %. A load for each row (20 instructions, 8 loads) had 88 %, four rows by three
 // registers (19 and 7) 92 %, six rows of which two are kept in memory as broadcasts (18 and
 // 10) 84 %. The order matters as much: with the products that take B from memory last it was
 // 79 %; with them behind the first exchange 96 %, but a core by itself did 98 instead of 100.
+//
+// Halves, which are widened on the way, gain nothing: that takes the units that exchange,
+// and bf16 lost an eighth.
 //
 // Each sum adds the same products in the same order as in other tiles.
 
@@ -43,22 +46,13 @@ func (t *tile) pairedStep(step int) {
 	}
 	first, second := t.denseB(0, step), t.denseB(1, step)
 	b := t.alloc(t.Context)
-	if t.from == nil {
-		t.operands.load(t, first, b)
-		t.straight(a, b, 0)
-		t.VPERMILPS(Imm(exchanged), b, b)
-		t.crossed(a, b, 0)
-	} else {
-		t.VPERMILPS(Imm(exchanged), first, b)
-		t.crossed(a, b, 0)
-	}
+	t.VPERMILPS(Imm(exchanged), first, b)
+	t.crossed(a, b, 0)
 	b = t.alloc(t.Context)
 	t.operands.load(t, second, b)
 	t.straight(a, b, 1)
 	t.VPERMILPS(Imm(exchanged), b, b)
-	if t.from != nil {
-		t.straight(a, first, 0)
-	}
+	t.straight(a, first, 0)
 	t.crossed(a, b, 1)
 }
 

@@ -55,7 +55,7 @@ func tiles(c *Context, v vectors, o operands) {
 	denseTiles(v, o, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
-		t.paired = d.tiled && !v.masks
+		t.paired = d.tiled && !v.masks && o.from != nil
 		t.write()
 	})
 	laneTable(c, most*2*v.lanes())
