@@ -80,6 +80,16 @@ func (k *kernels) hopSteps() int {
 	return 4
 }
 
+// bandRows is what the rows of a block are a multiple of. Where the largest tile has twelve
+// rows, one of ten takes no longer for each, and blocks of 64 rows are better than those of
+// 72 whose last one has eight, for which all of B comes again.
+func (k *kernels) bandRows() int {
+	if k.rows == mostRows {
+		return mostRows / 3
+	}
+	return k.rows
+}
+
 // words is how many times four bytes of A a step along k takes.
 func (k *kernels) words() int { return max(k.group, 1) }
 
@@ -138,7 +148,11 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 		row, t.step = t.k*k.words()*floatBytes, height*floatBytes
 	}
 	t.down, t.fall = height*row, height*t.ldc
-	if run := dense[height]; run != nil {
+	run := dense[height]
+	if run == nil && k.columns {
+		run = k.tiles[height][1]
+	}
+	if run != nil {
 		t.count = count
 		run(t)
 		return
@@ -207,7 +221,10 @@ func (t *tile) across(k *kernels, height int, cols Range, b, c uintptr) {
 		if t.of.Bias != nil {
 			t.bias = address(t.of.Bias) + uintptr(n*floatBytes)
 		}
+		next := t.next
+		t.count, t.down, t.fall = 1, 0, 0
 		k.tiles[height][p](t)
+		t.next = next
 		n += p * k.width
 		b += uintptr(p * t.panel)
 	}

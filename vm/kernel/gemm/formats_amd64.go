@@ -47,7 +47,7 @@ var bf16AVX2 = kernels{
 }
 
 var bf16AVX512 = kernels{
-	rows: 12, width: 32, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1BF16AVX512, 4: tile1x4BF16AVX512},
 		2:  {1: tile2x1BF16AVX512, 2: tile2x2BF16AVX512},
@@ -82,7 +82,7 @@ var f16AVX2 = kernels{
 }
 
 var f16AVX512 = kernels{
-	rows: 12, width: 32, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1F16AVX512, 4: tile1x4F16AVX512},
 		2:  {1: tile2x1F16AVX512, 2: tile2x2F16AVX512},
@@ -100,7 +100,7 @@ var f16AVX512 = kernels{
 }
 
 var bf16Pairs = kernels{
-	rows: 12, width: 32, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1PairsAVX512, 4: tile1x4PairsAVX512},
 		2:  {1: tile2x1PairsAVX512, 2: tile2x2PairsAVX512},
@@ -134,7 +134,7 @@ var int8Groups = kernels{
 }
 
 var int8Quads = kernels{
-	rows: 12, width: 32, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1QuadsAVX512, 4: tile1x4QuadsAVX512},
 		2:  {1: tile2x1QuadsAVX512, 2: tile2x2QuadsAVX512},

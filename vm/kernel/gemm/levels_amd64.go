@@ -26,7 +26,7 @@ var levels = [isa.NEON + 1]*kernels{
 		thirds: thirds4AVX2,
 	},
 	isa.AVX512: {
-		rows: 12, width: 32, turns: &turnsAVX2,
+		rows: 12, width: 32, columns: true, turns: &turnsAVX2,
 		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 			1:  {1: tile1x1AVX512, 4: tile1x4AVX512},
 			2:  {1: tile2x1AVX512, 2: tile2x2AVX512},
@@ -40,10 +40,6 @@ var levels = [isa.NEON + 1]*kernels{
 			10: {1: tile10x1AVX512},
 			11: {1: tile11x1AVX512},
 			12: {1: tile12x1AVX512},
-		},
-		line: 128,
-		dense: [2][mostRows + 1]func(*tile){
-			inTiles: {7: tiled7AVX512, 8: tiled8AVX512, 9: tiled9AVX512, 10: tiled10AVX512, 11: tiled11AVX512, 12: tiled12AVX512},
 		},
 	},
 }

@@ -169,7 +169,7 @@ const fewRows = 4096
 // bands computes what a piece of B is for: for some rows after the other, block by
 // block of their columns.
 func (m *mul) bands(w *piece) error {
-	high := even(w.tall.len(), m.blocks.Rows, m.set.rows)
+	high := even(w.tall.len(), m.blocks.Rows, m.set.bandRows())
 	unit := m.set.width
 	if m.set.inThirds(high, m.p.A) {
 		unit *= thirdPanels

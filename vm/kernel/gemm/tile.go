@@ -21,8 +21,8 @@ type tile struct {
 	next    uintptr // what tiles of one panel ask for, two lines of the caches a hop, ahead of its use
 	hop     int     // how far that goes on every four products
 	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
-	// Dense functions compute so many tiles of one height, and leave a, c and next behind
-	// the last: from one tile to the next it is down bytes in A, fall in C.
+	// Dense functions, and those of columns, compute so many tiles of one height, and leave a,
+	// c and next behind the last: from one tile to the next it is down bytes in A, fall in C.
 	count, down, fall int
 	half              uintptr // the half panel of thirds
 	side              int     // from the columns of the panel beside it to its own, in C
@@ -46,6 +46,8 @@ type kernels struct {
 	// tiles has the function for tiles of so many rows and panels, where there is
 	// one; for a panel by itself there is one for every number of rows.
 	tiles [mostRows + 1][mostPanels + 1]func(*tile)
+	// columns says that those of one panel compute several tiles, as dense ones do.
+	columns bool
 	// dense are faster ones, of several tiles, for one panel whose rows are line bytes
 	// apart, by where A lies; nil: there is none.
 	dense [2][mostRows + 1]func(*tile)

@@ -5,7 +5,9 @@
 // func tile1x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile1x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
@@ -101,6 +103,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R9, 88(AX)
 	MOVQ         104(AX), DX
 	TESTQ        DX, DX
 	JEQ          store
@@ -122,15 +125,21 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z2
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z2
 	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
 	VMOVUPS      Z0, K1, (CX)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DX, Z2
+	VPCMPD       $0x06, lane<>+64(SB), Z2, K1
 	VMOVUPS      Z1, K1, 64(CX)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -455,7 +464,9 @@ done:
 // func tile2x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile2x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -574,6 +585,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -599,17 +611,23 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z4
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z4
 	VPCMPD       $0x06, lane<>+0(SB), Z4, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z4
+	VPCMPD       $0x06, lane<>+64(SB), Z4, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -862,7 +880,9 @@ done:
 // func tile3x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile3x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -1002,6 +1022,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -1031,19 +1052,25 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z6
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z6
 	VPCMPD       $0x06, lane<>+0(SB), Z6, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z6
+	VPCMPD       $0x06, lane<>+64(SB), Z6, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1345,7 +1372,9 @@ done:
 // func tile4x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile4x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1508,6 +1537,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1541,28 +1571,36 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z8
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z8
 	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 	VMOVUPS      Z7, K1, 64(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile5x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile5x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1746,6 +1784,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1783,16 +1822,16 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z10
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z10
 	VPCMPD       $0x06, lane<>+0(SB), Z10, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z10
+	VPCMPD       $0x06, lane<>+64(SB), Z10, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -1800,13 +1839,21 @@ storeEdge:
 	VMOVUPS      Z9, K1, 64(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile6x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile6x1BF16AVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2013,6 +2060,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -2054,8 +2102,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z12
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z12
 	VPCMPD       $0x06, lane<>+0(SB), Z12, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2063,8 +2111,8 @@ storeEdge:
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z12
+	VPCMPD       $0x06, lane<>+64(SB), Z12, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2073,13 +2121,21 @@ storeEdge:
 	VMOVUPS      Z11, K1, 64(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile7x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile7x1BF16AVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2307,6 +2363,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -2352,8 +2409,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2362,8 +2419,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2373,13 +2430,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile8x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile8x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2637,6 +2702,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2692,8 +2758,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2703,8 +2769,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2715,13 +2781,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile9x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile9x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3000,6 +3074,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3059,8 +3134,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3071,8 +3146,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3084,13 +3159,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile10x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile10x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3390,6 +3473,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3453,8 +3537,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3466,8 +3550,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3480,13 +3564,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile11x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile11x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3807,6 +3899,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3874,8 +3967,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3888,8 +3981,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3903,13 +3996,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile12x1BF16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile12x1BF16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4251,6 +4352,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -4322,8 +4424,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -4337,8 +4439,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -4353,6 +4455,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

@@ -5,7 +5,9 @@
 // func tile1x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile1x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
@@ -91,6 +93,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R9, 88(AX)
 	MOVQ         104(AX), DX
 	TESTQ        DX, DX
 	JEQ          store
@@ -112,15 +115,21 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z2
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z2
 	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
 	VMOVUPS      Z0, K1, (CX)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DX, Z2
+	VPCMPD       $0x06, lane<>+64(SB), Z2, K1
 	VMOVUPS      Z1, K1, 64(CX)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -405,7 +414,9 @@ done:
 // func tile2x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile2x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -514,6 +525,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -539,17 +551,23 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z4
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z4
 	VPCMPD       $0x06, lane<>+0(SB), Z4, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z4
+	VPCMPD       $0x06, lane<>+64(SB), Z4, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -782,7 +800,9 @@ done:
 // func tile3x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile3x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -912,6 +932,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -941,19 +962,25 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z6
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z6
 	VPCMPD       $0x06, lane<>+0(SB), Z6, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z6
+	VPCMPD       $0x06, lane<>+64(SB), Z6, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1235,7 +1262,9 @@ done:
 // func tile4x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile4x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1388,6 +1417,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1421,28 +1451,36 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z8
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z8
 	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 	VMOVUPS      Z7, K1, 64(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile5x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile5x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1616,6 +1654,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1653,16 +1692,16 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z10
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z10
 	VPCMPD       $0x06, lane<>+0(SB), Z10, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z10
+	VPCMPD       $0x06, lane<>+64(SB), Z10, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -1670,13 +1709,21 @@ storeEdge:
 	VMOVUPS      Z9, K1, 64(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile6x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile6x1F16AVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1873,6 +1920,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -1914,8 +1962,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z12
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z12
 	VPCMPD       $0x06, lane<>+0(SB), Z12, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -1923,8 +1971,8 @@ storeEdge:
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z12
+	VPCMPD       $0x06, lane<>+64(SB), Z12, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -1933,13 +1981,21 @@ storeEdge:
 	VMOVUPS      Z11, K1, 64(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile7x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile7x1F16AVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2157,6 +2213,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -2202,8 +2259,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2212,8 +2269,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2223,13 +2280,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile8x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile8x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2477,6 +2542,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2532,8 +2598,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2543,8 +2609,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2555,13 +2621,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile9x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile9x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2830,6 +2904,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2889,8 +2964,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2901,8 +2976,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2914,13 +2989,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile10x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile10x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3210,6 +3293,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3273,8 +3357,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3286,8 +3370,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3300,13 +3384,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile11x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile11x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3617,6 +3709,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3684,8 +3777,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3698,8 +3791,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3713,13 +3806,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile12x1F16AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile12x1F16AVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4051,6 +4152,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -4122,8 +4224,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -4137,8 +4239,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -4153,6 +4255,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

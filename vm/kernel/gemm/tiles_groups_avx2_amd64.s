@@ -989,7 +989,6 @@ group:
 	JNE          group
 
 multiplied:
-	MOVQ    R12, 88(AX)
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -998,6 +997,7 @@ multiplied:
 	VMOVDQU 160(SI), Y5
 	VMOVDQU 192(SI), Y6
 	VMOVDQU 224(SI), Y7
+	MOVQ    R12, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -1282,7 +1282,6 @@ group:
 	JNE          group
 
 multiplied:
-	MOVQ    R10, 88(AX)
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -1291,6 +1290,7 @@ multiplied:
 	VMOVDQU 160(SI), Y5
 	VMOVDQU 192(SI), Y6
 	VMOVDQU 224(SI), Y7
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -1613,7 +1613,6 @@ group:
 	JNE          group
 
 multiplied:
-	MOVQ    R12, 88(AX)
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -1624,6 +1623,7 @@ multiplied:
 	VMOVDQU 224(SI), Y7
 	VMOVDQU 256(SI), Y8
 	VMOVDQU 288(SI), Y9
+	MOVQ    R12, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -1952,7 +1952,6 @@ group:
 	JNE          group
 
 multiplied:
-	MOVQ    R10, 88(AX)
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -1963,6 +1962,7 @@ multiplied:
 	VMOVDQU 224(SI), Y7
 	VMOVDQU 256(SI), Y8
 	VMOVDQU 288(SI), Y9
+	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2331,7 +2331,6 @@ group:
 	JNE          group
 
 multiplied:
-	MOVQ    R14, 88(AX)
 	VMOVDQU (DI), Y0
 	VMOVDQU 32(DI), Y1
 	VMOVDQU 64(DI), Y2
@@ -2344,6 +2343,7 @@ multiplied:
 	VMOVDQU 288(DI), Y9
 	VMOVDQU 320(DI), Y10
 	VMOVDQU 352(DI), Y11
+	MOVQ    R14, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -2717,7 +2717,6 @@ group:
 	JNE          group
 
 multiplied:
-	MOVQ    R11, 88(AX)
 	VMOVDQU (DI), Y0
 	VMOVDQU 32(DI), Y1
 	VMOVDQU 64(DI), Y2
@@ -2730,6 +2729,7 @@ multiplied:
 	VMOVDQU 288(DI), Y9
 	VMOVDQU 320(DI), Y10
 	VMOVDQU 352(DI), Y11
+	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store

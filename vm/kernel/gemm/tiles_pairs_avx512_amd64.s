@@ -5,7 +5,9 @@
 // func tile1x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile1x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
@@ -96,6 +98,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R9, 88(AX)
 	MOVQ         104(AX), DX
 	TESTQ        DX, DX
 	JEQ          store
@@ -117,15 +120,21 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z2
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z2
 	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
 	VMOVUPS      Z0, K1, (CX)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DX, Z2
+	VPCMPD       $0x06, lane<>+64(SB), Z2, K1
 	VMOVUPS      Z1, K1, 64(CX)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -430,7 +439,9 @@ done:
 // func tile2x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile2x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -544,6 +555,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -569,17 +581,23 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z4
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z4
 	VPCMPD       $0x06, lane<>+0(SB), Z4, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z4
+	VPCMPD       $0x06, lane<>+64(SB), Z4, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -822,7 +840,9 @@ done:
 // func tile3x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile3x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -957,6 +977,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -986,19 +1007,25 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z6
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z6
 	VPCMPD       $0x06, lane<>+0(SB), Z6, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z6
+	VPCMPD       $0x06, lane<>+64(SB), Z6, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1290,7 +1317,9 @@ done:
 // func tile4x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile4x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1448,6 +1477,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1481,28 +1511,36 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z8
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z8
 	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 	VMOVUPS      Z7, K1, 64(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile5x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile5x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1681,6 +1719,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1718,16 +1757,16 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z10
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z10
 	VPCMPD       $0x06, lane<>+0(SB), Z10, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z10
+	VPCMPD       $0x06, lane<>+64(SB), Z10, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -1735,13 +1774,21 @@ storeEdge:
 	VMOVUPS      Z9, K1, 64(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile6x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile6x1PairsAVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1943,6 +1990,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -1984,8 +2032,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z12
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z12
 	VPCMPD       $0x06, lane<>+0(SB), Z12, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -1993,8 +2041,8 @@ storeEdge:
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z12
+	VPCMPD       $0x06, lane<>+64(SB), Z12, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2003,13 +2051,21 @@ storeEdge:
 	VMOVUPS      Z11, K1, 64(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile7x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile7x1PairsAVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2232,6 +2288,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -2277,8 +2334,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2287,8 +2344,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2298,13 +2355,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile8x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile8x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2557,6 +2622,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2612,8 +2678,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2623,8 +2689,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2635,13 +2701,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile9x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile9x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2915,6 +2989,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2974,8 +3049,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2986,8 +3061,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2999,13 +3074,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile10x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile10x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3300,6 +3383,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3363,8 +3447,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3376,8 +3460,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3390,13 +3474,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile11x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile11x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3712,6 +3804,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3779,8 +3872,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3793,8 +3886,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3808,13 +3901,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile12x1PairsAVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile12x1PairsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4151,6 +4252,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -4222,8 +4324,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -4237,8 +4339,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -4253,6 +4355,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

@@ -5,7 +5,9 @@
 // func tile1x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile1x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	PREFETCHT0 (CX)
 	PREFETCHT0 64(CX)
@@ -96,6 +98,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R9, 88(AX)
 	MOVQ         104(AX), DX
 	TESTQ        DX, DX
 	JEQ          store
@@ -117,15 +120,21 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z2
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z2
 	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
 	VMOVUPS      Z0, K1, (CX)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DX, Z2
+	VPCMPD       $0x06, lane<>+64(SB), Z2, K1
 	VMOVUPS      Z1, K1, 64(CX)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -390,7 +399,9 @@ done:
 // func tile2x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile2x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -504,6 +515,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -529,17 +541,23 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z4
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z4
 	VPCMPD       $0x06, lane<>+0(SB), Z4, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z4
+	VPCMPD       $0x06, lane<>+64(SB), Z4, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -782,7 +800,9 @@ done:
 // func tile3x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile3x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	PREFETCHT0 (CX)
@@ -917,6 +937,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R11, 88(AX)
 	MOVQ         104(AX), BX
 	TESTQ        BX, BX
 	JEQ          store
@@ -946,19 +967,25 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z6
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z6
 	VPCMPD       $0x06, lane<>+0(SB), Z6, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD BX, Z6
+	VPCMPD       $0x06, lane<>+64(SB), Z6, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
@@ -1250,7 +1277,9 @@ done:
 // func tile4x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile4x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1408,6 +1437,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1441,28 +1471,36 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z8
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z8
 	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
 	VMOVUPS      Z7, K1, 64(CX)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile5x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile5x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1641,6 +1679,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R13, 88(AX)
 	MOVQ         104(AX), SI
 	TESTQ        SI, SI
 	JEQ          store
@@ -1678,16 +1717,16 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z10
+	MOVQ         72(AX), SI
+	VPBROADCASTD SI, Z10
 	VPCMPD       $0x06, lane<>+0(SB), Z10, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
 	VMOVUPS      Z4, K1, (CX)(DX*2)
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD SI, Z10
+	VPCMPD       $0x06, lane<>+64(SB), Z10, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -1695,13 +1734,21 @@ storeEdge:
 	VMOVUPS      Z9, K1, 64(CX)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile6x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile6x1QuadsAVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -1903,6 +1950,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -1944,8 +1992,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z12
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z12
 	VPCMPD       $0x06, lane<>+0(SB), Z12, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -1953,8 +2001,8 @@ storeEdge:
 	VMOVUPS      Z6, K1, (CX)(BX*1)
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z12
+	VPCMPD       $0x06, lane<>+64(SB), Z12, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -1963,13 +2011,21 @@ storeEdge:
 	VMOVUPS      Z11, K1, 64(CX)(SI*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile7x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile7x1QuadsAVX512(SB), $8-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2192,6 +2248,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R15, 88(AX)
 	MOVQ         104(AX), DI
 	TESTQ        DI, DI
 	JEQ          store
@@ -2237,8 +2294,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z14
+	MOVQ         72(AX), DI
+	VPBROADCASTD DI, Z14
 	VPCMPD       $0x06, lane<>+0(SB), Z14, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2247,8 +2304,8 @@ storeEdge:
 	VMOVUPS      Z8, K1, (CX)(DX*4)
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD DI, Z14
+	VPCMPD       $0x06, lane<>+64(SB), Z14, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2258,13 +2315,21 @@ storeEdge:
 	VMOVUPS      Z13, K1, 64(CX)(BX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile8x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile8x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2517,6 +2582,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2572,8 +2638,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z16
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z16
 	VPCMPD       $0x06, lane<>+0(SB), Z16, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2583,8 +2649,8 @@ storeEdge:
 	VMOVUPS      Z10, K1, (CX)(SI*1)
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z16
+	VPCMPD       $0x06, lane<>+64(SB), Z16, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2595,13 +2661,21 @@ storeEdge:
 	VMOVUPS      Z15, K1, 64(DI)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile9x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile9x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -2875,6 +2949,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -2934,8 +3009,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z18
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z18
 	VPCMPD       $0x06, lane<>+0(SB), Z18, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -2946,8 +3021,8 @@ storeEdge:
 	VMOVUPS      Z12, K1, (CX)(BX*2)
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z18
+	VPCMPD       $0x06, lane<>+64(SB), Z18, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -2959,13 +3034,21 @@ storeEdge:
 	VMOVUPS      Z17, K1, 64(DI)(DX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile10x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile10x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3260,6 +3343,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3323,8 +3407,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z20
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z20
 	VPCMPD       $0x06, lane<>+0(SB), Z20, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3336,8 +3420,8 @@ storeEdge:
 	VMOVUPS      Z14, K1, (DI)
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z20
+	VPCMPD       $0x06, lane<>+64(SB), Z20, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3350,13 +3434,21 @@ storeEdge:
 	VMOVUPS      Z19, K1, 64(DI)(DX*2)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile11x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile11x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -3672,6 +3764,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -3739,8 +3832,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z22
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z22
 	VPCMPD       $0x06, lane<>+0(SB), Z22, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -3753,8 +3846,8 @@ storeEdge:
 	VMOVUPS      Z16, K1, (DI)(DX*1)
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z22
+	VPCMPD       $0x06, lane<>+64(SB), Z22, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -3768,13 +3861,21 @@ storeEdge:
 	VMOVUPS      Z21, K1, 64(DI)(BX*1)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 
 // func tile12x1QuadsAVX512(t *tile)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
 TEXT ·tile12x1QuadsAVX512(SB), $0-8
-	MOVQ       t+0(FP), AX
+	MOVQ t+0(FP), AX
+
+tile:
 	MOVQ       16(AX), CX
 	MOVQ       56(AX), DX
 	LEAQ       (DX)(DX*2), BX
@@ -4111,6 +4212,7 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ         R12, 88(AX)
 	MOVQ         104(AX), CX
 	TESTQ        CX, CX
 	JEQ          store
@@ -4182,8 +4284,8 @@ store:
 	JMP     done
 
 storeEdge:
-	MOVQ         72(AX), AX
-	VPBROADCASTD AX, Z24
+	MOVQ         72(AX), R8
+	VPBROADCASTD R8, Z24
 	VPCMPD       $0x06, lane<>+0(SB), Z24, K1
 	VMOVUPS      Z0, K1, (CX)
 	VMOVUPS      Z2, K1, (CX)(DX*1)
@@ -4197,8 +4299,8 @@ storeEdge:
 	VMOVUPS      Z18, K1, (DI)(DX*2)
 	VMOVUPS      Z20, K1, (DI)(BX*1)
 	VMOVUPS      Z22, K1, (DI)(DX*4)
-	VPBROADCASTD AX, Z0
-	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VPBROADCASTD R8, Z24
+	VPCMPD       $0x06, lane<>+64(SB), Z24, K1
 	VMOVUPS      Z1, K1, 64(CX)
 	VMOVUPS      Z3, K1, 64(CX)(DX*1)
 	VMOVUPS      Z5, K1, 64(CX)(DX*2)
@@ -4213,6 +4315,12 @@ storeEdge:
 	VMOVUPS      Z23, K1, 64(DI)(DX*4)
 
 done:
+	MOVQ 120(AX), CX
+	ADDQ CX, (AX)
+	MOVQ 128(AX), CX
+	ADDQ CX, 16(AX)
+	DECQ 112(AX)
+	JNE  tile
 	VZEROUPPER
 	RET
 

@@ -66,6 +66,25 @@ func TestDenseTiles(t *testing.T) {
 	}
 }
 
+// TestColumns: tiles of one panel that are computed several at a time give the bits of
+// those that are computed one by one, and leave what is next where those do.
+func TestColumns(t *testing.T) {
+	rnd := rand.New(rand.NewSource(10))
+	for _, level := range isa.Levels() {
+		k := at(level)
+		if !k.columns {
+			continue
+		}
+		for h := 1; h <= k.rows; h++ {
+			for deep := range 10 {
+				for where := range 2 {
+					sameTiles(t, rnd, level, h, deep, k.width-deep%2, 1+deep%3, where, k.tiles[h][1])
+				}
+			}
+		}
+	}
+}
+
 func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count, where int, run func(*tile)) {
 	t.Helper()
 	k := at(level)
@@ -76,21 +95,23 @@ func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count,
 	}
 	b, bias := fill(rnd, 1, deep*k.width), fill(rnd, 1, n)
 	u := tile{
-		row: a.Row * floatBytes, step: floatBytes, line: k.line, ldc: n * floatBytes, k: deep, n: n, add: deep % 2,
-		a: address(a.Data), b: address(b.Data), next: address(b.Data), bias: address(bias.Data),
+		row: a.Row * floatBytes, step: floatBytes, line: k.width * floatBytes, ldc: n * floatBytes, k: deep, n: n, add: deep % 2,
+		a: address(a.Data), b: address(b.Data), next: address(b.Data), hop: lineBytes, bias: address(bias.Data),
 		count: count, down: h * a.Row * floatBytes, fall: h * n * floatBytes,
 	}
 	if where == inTiles {
 		u.row, u.step, u.down = floatBytes, h*floatBytes, h*deep*floatBytes
 	}
 	single := func(u *tile) {
-		for range count {
+		for i := range count {
+			u.count = 1
 			k.tiles[h][1](u)
-			u.a += uintptr(u.down)
-			u.c += uintptr(u.fall)
+			u.a = address(a.Data) + uintptr((i+1)*u.down)
+			u.c = address(u.of.C) + uintptr((i+1)*u.fall)
 		}
 	}
 	var got [2][]float32
+	var next [2]uintptr
 	for i, f := range []func(*tile){single, run} {
 		c := guarded(rows*n, 1)
 		for j := range c {
@@ -101,7 +122,10 @@ func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count,
 		v.c = address(c)
 		f(&v)
 		whole(t, "C", c)
-		got[i] = c
+		got[i], next[i] = c, v.next
+	}
+	if k.columns && next[0] != next[1] {
+		t.Fatalf("%v: %d tiles of %d rows, %d products: what is next is %d bytes off", level, count, h, deep, int(next[1]-next[0]))
 	}
 	if !slices.Equal(got[0], got[1]) {
 		t.Fatalf("%v: %d tiles of %d rows, %d columns, %d products (%d): %v, not %v", level, count, h, n, deep, where, got[1], got[0])

@@ -28,23 +28,19 @@ var (
 // and spans one panel only.
 func leastDense(v vectors) int { return v.rows/2 + 1 }
 
-// dense lists the kinds of dense tiles that a level has. With AVX-512 a step along k has 44
+// dense lists the kinds of dense tiles that a level has. With AVX-512 a step along k has 45
 // instructions for 24 products, which take 24 cycles of a Zen 4 and 12 of processors with two
-// units of 64 bytes: fewer instructions would save nothing there, and what is left, that
-// tiles one below the other are one function, is worth the code for floats only.
-func (o operands) dense(v vectors) []*dense {
-	switch {
-	case !v.masks:
-		return []*dense{inTiles, inRows}
-	case o.name == "":
-		return []*dense{inTiles}
+// units of 64 bytes: fewer instructions would save nothing there.
+func (v vectors) dense() []*dense {
+	if v.masks {
+		return nil
 	}
-	return nil
+	return []*dense{inTiles, inRows}
 }
 
 // denseTiles lists the functions of a level.
-func denseTiles(v vectors, o operands, write func(rows int, d *dense)) {
-	for _, d := range o.dense(v) {
+func denseTiles(v vectors, write func(rows int, d *dense)) {
+	for _, d := range v.dense() {
 		for rows := leastDense(v); rows <= v.rows; rows++ {
 			write(rows, d)
 		}
@@ -62,39 +58,26 @@ func (d *dense) stride(t *tile) int {
 // eight is how many steps along k the loop of a dense tile has in a row.
 const eight = 8
 
-// denseColumn computes tiles that lie one below the other. They are one function, so that
-// the processor begins the next one while the sums of the last are under way: with a call
-// for each they took one part in a hundred more.
-func (t *tile) denseColumn() {
-	t.Label("tile")
-	t.begin()
-	if t.grouped {
-		t.groupProducts()
-	} else {
-		t.denseProducts()
-	}
-	t.end()
-	for _, step := range []struct{ place, by int }{{fieldA, fieldDown}, {fieldC, fieldFall}} {
-		t.ADDQ(t.field(step.by), Mem{Base: t.arg, Disp: step.place})
-	}
-	t.DECQ(Mem{Base: t.arg, Disp: fieldCount})
-	t.JNE(LabelRef("tile"))
-}
-
 // denseProducts is products for a dense tile.
 func (t *tile) denseProducts() {
+	if t.grouped {
+		t.groupProducts()
+		return
+	}
 	t.b.p = t.field(fieldB)
 	if t.dense.tiled {
 		t.a.p = t.field(fieldA)
 	} else {
 		t.a = t.rowsAt(fieldA, fieldRow, t.height)
 	}
-	k, next, hop := t.field(fieldK), t.field(fieldNext), t.field(fieldHop)
+	k := t.field(fieldK)
+	t.next = t.field(fieldNext)
+	hop := t.field(fieldHop)
 	t.SUBQ(Imm(eight), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("eight")
 	for i := range eight {
-		askOnce(t.Context, i, next, hop)
+		askOnce(t.Context, i, t.next, hop)
 		t.denseStep(i)
 	}
 	t.denseAdvance(eight)
@@ -109,7 +92,6 @@ func (t *tile) denseProducts() {
 	t.DECQ(k)
 	t.JNE(LabelRef("one"))
 	t.Label("multiplied")
-	t.MOVQ(next, Mem{Base: t.arg, Disp: fieldNext})
 }
 
 // askOnce asks for a line of what is next on two of eight steps. Both at once took half a

@@ -29,20 +29,21 @@ func (t *tile) groupProducts() {
 	} else {
 		t.a = t.rowsAt(fieldA, fieldRow, t.height)
 	}
-	k, next, hop := t.field(fieldK), t.field(fieldNext), t.field(fieldHop)
+	k := t.field(fieldK)
+	t.next = t.field(fieldNext)
+	hop := t.field(fieldHop)
 	t.TESTQ(k, k)
 	t.JEQ(LabelRef("multiplied"))
 	t.Label("group")
-	t.PREFETCHT1(Mem{Base: next})
-	t.PREFETCHT1(Mem{Base: next, Disp: 64})
-	t.ADDQ(hop, next)
+	t.PREFETCHT1(Mem{Base: t.next})
+	t.PREFETCHT1(Mem{Base: t.next, Disp: 64})
+	t.ADDQ(hop, t.next)
 	t.group(sums)
 	t.ADDQ(U32(groupSteps*64), t.b.p)
 	t.ADDQ(U32(uint32(t.groupStride())), t.a.p)
 	t.DECQ(k)
 	t.JNE(LabelRef("group"))
 	t.Label("multiplied")
-	t.MOVQ(next, Mem{Base: t.arg, Disp: fieldNext})
 	t.backFromFrame(sums)
 }
 

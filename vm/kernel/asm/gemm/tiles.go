@@ -26,7 +26,7 @@ const (
 	fieldNext  // what the loop asks for ahead of its use
 	fieldHop   // bytes to go on there every four steps
 	fieldBias  // what is added to every row in the end; 0: nothing
-	fieldCount // tiles of a dense function, one below the other
+	fieldCount // tiles of a function that computes several, one below the other
 	fieldDown  // bytes from one of them to the next, in A
 	fieldFall  // and in C
 )
@@ -52,7 +52,7 @@ func tiles(c *Context, v vectors, o operands) {
 			most = max(most, p)
 		}
 	}
-	denseTiles(v, o, func(rows int, d *dense) {
+	denseTiles(v, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
 		t.paired = d.tiled && !v.masks && o.from != nil
@@ -74,6 +74,7 @@ type tile struct {
 	a, b, c        rowsAt
 	step           reg.GPVirtual
 	soon           reg.GPVirtual // what a tile of several panels asks for
+	next           reg.GPVirtual // what one of a single panel asks for
 }
 
 func newTile(c *Context, v vectors, o operands, height, panels int) *tile {
@@ -97,15 +98,38 @@ func (t *tile) write() {
 			t.sums[i] = append(t.sums[i], t.alloc(t.Context))
 		}
 	}
-	if t.dense != nil {
-		t.denseColumn()
-	} else {
+	switch {
+	case t.dense != nil:
+		t.column(t.denseProducts)
+	case t.inColumns():
+		t.column(t.products)
+	default:
 		t.begin()
 		t.products()
 		t.end()
 	}
 	t.VZEROUPPER()
 	t.RET()
+}
+
+// inColumns reports whether a tile that is told all distances computes several of them, one
+// below the other, as dense ones do. With AVX-512 there are no dense ones.
+func (t *tile) inColumns() bool { return t.masks && t.panels == 1 }
+
+// column computes tiles that lie one below the other. They are one function, so that
+// the processor begins the next one while the sums of the last are under way: with a call
+// for each they took one part in a hundred more.
+func (t *tile) column(products func()) {
+	t.Label("tile")
+	t.begin()
+	products()
+	t.MOVQ(t.next, Mem{Base: t.arg, Disp: fieldNext})
+	t.end()
+	for _, step := range []struct{ place, by int }{{fieldA, fieldDown}, {fieldC, fieldFall}} {
+		t.ADDQ(t.field(step.by), Mem{Base: t.arg, Disp: step.place})
+	}
+	t.DECQ(Mem{Base: t.arg, Disp: fieldCount})
+	t.JNE(LabelRef("tile"))
 }
 
 // name is the function's name.
@@ -310,11 +334,12 @@ func (t *tile) asking(line reg.GPVirtual) func() {
 	}
 	// By two lines, so that the two tiles of some twelve rows ask for a whole panel: such
 	// products of weights that no cache holds took a fifth more time with one line.
-	next, hop := t.field(fieldNext), t.field(fieldHop)
+	t.next = t.field(fieldNext)
+	hop := t.field(fieldHop)
 	return func() {
-		t.PREFETCHT1(Mem{Base: next})
-		t.PREFETCHT1(Mem{Base: next, Disp: 64})
-		t.ADDQ(hop, next)
+		t.PREFETCHT1(Mem{Base: t.next})
+		t.PREFETCHT1(Mem{Base: t.next, Disp: 64})
+		t.ADDQ(hop, t.next)
 	}
 }
 
