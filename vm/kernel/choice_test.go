@@ -182,9 +182,13 @@ func results(x *kernel.Exec, k *kernel.Prepared, b *kernel.Body, in []*tensor.T,
 }
 
 // bitEqual compares bits, but for those of NaN in float32, which depend on what stands
-// on which side of a product.
+// on which side of a product, and in halves, which are rounded.
 func bitEqual(a, b *tensor.T) bool {
-	if a.DType != tensor.F32 {
+	switch a.DType {
+	case tensor.F16, tensor.BF16:
+		a, b = tensor.Cast(a, tensor.F32), tensor.Cast(b, tensor.F32)
+	case tensor.F32:
+	default:
 		return tensor.BitEqual(a, b)
 	}
 	x, y := tensor.Of[float32](a), tensor.Of[float32](b)

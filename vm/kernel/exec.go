@@ -36,6 +36,8 @@ type Exec struct {
 	attends attn.Args   // what the attention under way reads and writes
 	floats  [][]float32 // arguments of the kernel under way
 
+	halves widening // of the operator under way, if its halves are widened
+
 	gemm    gemm.Scratch // of products
 	product productRun
 

@@ -123,6 +123,7 @@ func init() {
 		normRow,
 		reduceRow,
 		foldRow,
+		halvesRow,
 		reference,
 	}
 }

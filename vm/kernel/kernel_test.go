@@ -119,8 +119,12 @@ func compare(t *testing.T, k *kernel.Prepared, x *kernel.Exec, c *ir.Call, in, w
 		if d := tensor.CompareWhole(out[i], want[i], tensor.Tolerance(k.Within)); d != nil {
 			t.Fatalf("%s of %s %v %s: result %d: %v", k.Name, c.Op.Name, c.In, attrsText(c), i, d)
 		}
-		if k.Within == 0 && !tensor.BitEqual(out[i], want[i]) {
-			t.Fatalf("%s of %v: result %d differs in bits", k.Name, c.In, i)
+		same := tensor.BitEqual
+		if strings.HasPrefix(k.Name, "halves/") {
+			same = bitEqual // a NaN that was rounded is another one
+		}
+		if k.Within == 0 && !same(out[i], want[i]) {
+			t.Fatalf("%s of %s %v %s: result %d differs in bits: %v, want %v", k.Name, c.Op.Name, c.In, attrsText(c), i, out[i], want[i])
 		}
 	}
 	for _, wanted := range []int{2, 3, 7} {
