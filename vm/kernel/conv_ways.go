@@ -8,19 +8,22 @@ const (
 	convUpright         // filters are the rows
 	convThin            // no tiles: sums go over planes, tap by tap
 	convWinograd        // by transforms of 4x4 elements, with bits of its own
+	convFlat            // filters are the rows, and sums are stored by way of what follows
 )
 
-var convWays = []string{"turned", "upright", "thin", "winograd"}
+var convWays = []string{"turned", "upright", "thin", "winograd", "flat"}
 
 // convWay is the way that is wanted of a convolution, or what package conv finds best.
-// Filters that are not constant are not packed for the first and the last.
+// Filters that are not constant are not packed, so that these are upright or thin.
 //
-// Whether it is the last depends on the shape alone, so that the operator by itself, and
+// Whether it is Winograd's depends on the shape alone, so that the operator by itself, and
 // other instruction sets, give the same bits.
 func convWay(s conv.Shape, constant bool, o *Options) int {
 	way := o.way - 1
 	switch {
 	case way == convWinograd && constant && conv.WinogradAt(s):
+		return way
+	case way == convFlat && constant && conv.FlatAt(o.Level, s):
 		return way
 	case way == convTurned && constant || way == convUpright || way == convThin:
 		return way
@@ -28,6 +31,8 @@ func convWay(s conv.Shape, constant bool, o *Options) int {
 		return convWinograd
 	case conv.ThinAt(s):
 		return convThin
+	case constant && conv.FlatPays(o.Level, s):
+		return convFlat
 	case constant && conv.FiltersOf(o.Level, s).Turned():
 		return convTurned
 	}
@@ -49,6 +54,9 @@ func (t *convTask) works(o *Options) []int64 {
 	}
 	if t.own != convTurned && t.constant {
 		works[convTurned] = 2 * t.work
+	}
+	if t.own != convFlat && t.constant && conv.FlatAt(o.Level, t.shape) {
+		works[convFlat] = 2 * t.work
 	}
 	if n := int64(t.shape.Filters); t.own != convThin && n <= thinFilters {
 		works[convThin] = n * t.work

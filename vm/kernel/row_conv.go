@@ -105,9 +105,16 @@ type convolver interface {
 	Compute(w *conv.Work, u int, x, filters []float32) conv.Tile
 }
 
+// A storer is a convolver that takes sums through an ending while it has them in registers.
+type storer interface {
+	Store(w *conv.Work, u int, x, filters []float32, e *conv.Ending, y, rest []float32)
+	Ended(w *conv.Work, u int, x, filters []float32, e *conv.Ending) conv.Tile
+}
+
 // A convTask is the Runner of a convolution.
 type convTask struct {
 	convolver
+	storer         storer    // the convolver, if it is one
 	x, w           int       // inputs
 	factors        int       // the input of what x is multiplied by, or Absent
 	packed         []float32 // w as the convolver takes it; nil: as it is
@@ -169,6 +176,13 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 		return
 	case convWinograd:
 		t.convolver = conv.NewWinograd(o.Level, shape)
+	case convFlat:
+		f := conv.NewFlat(o.Level, shape)
+		if t.factors != Absent {
+			f.Scale()
+			f.Divide(1)
+		}
+		t.convolver, t.storer = f, f
 	default:
 		d := conv.NewDense(o.Level, shape, t.constant)
 		turned := t.own == convTurned
@@ -208,6 +222,9 @@ func filtersAt(level isa.Level, shape conv.Shape, w *tensor.T, way int, o *Optio
 func filtersOf(level isa.Level, shape conv.Shape, way int, chosen bool) filters {
 	if way == convWinograd {
 		return conv.WinogradFiltersOf(level, shape)
+	}
+	if chosen && way == convFlat || !chosen && conv.FlatPays(level, shape) {
+		return conv.FlatFiltersOf(level, shape)
 	}
 	d := conv.FiltersOf(level, shape)
 	if chosen {
@@ -302,25 +319,48 @@ func (t *convTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 		if err := x.Stop(); err != nil {
 			return err
 		}
-		tile := t.Compute(&x.conv, u, from, filters)
-		t.finish(x, &tile, out, in)
+		t.unit(x, u, from, filters, out, in)
 	}
 	return nil
+}
+
+// unit computes unit number u and takes it to the results.
+func (t *convTask) unit(x *Exec, u int, from, filters []float32, out, in []*tensor.T) {
+	w := &x.conv
+	switch {
+	case t.storer != nil && t.tail == nil:
+		t.storer.Store(w, u, from, filters, t.ending, tensor.Of[float32](out[0]), t.residual(in))
+	case t.storer != nil:
+		tile := t.storer.Ended(w, u, from, filters, t.ending)
+		t.trail(x, &tile, out, in)
+	default:
+		tile := t.Compute(w, u, from, filters)
+		t.finish(x, &tile, out, in)
+	}
+}
+
+// residual is what is added to the sums; nil: nothing is.
+func (t *convTask) residual(in []*tensor.T) []float32 {
+	if t.rest == Absent {
+		return nil
+	}
+	return tensor.Of[float32](in[t.rest])
 }
 
 // finish takes a tile to the results.
 func (t *convTask) finish(x *Exec, tile *conv.Tile, out, in []*tensor.T) {
 	if t.tail == nil {
-		var rest []float32
-		if t.rest != Absent {
-			rest = tensor.Of[float32](in[t.rest])
-		}
-		tile.Store(&x.conv, t.level, t.ending, tensor.Of[float32](out[0]), rest, t.channels, t.size)
+		tile.Store(&x.conv, t.level, t.ending, tensor.Of[float32](out[0]), t.residual(in), t.channels, t.size)
 		return
 	}
 	for i := range tile.Lines() {
 		l := tile.Line(i)
 		l.Upright(&x.conv, t.level, t.ending)
-		t.tail.box(x, []strip.View{strip.Matrix(l.Data, l.Ld)}, l.Image, l.Channel, l.Channels, l.Place, l.Places, out, in)
+		t.trail(x, &l, out, in)
 	}
+}
+
+// trail takes a tile of one line, which is upright, through the tail.
+func (t *convTask) trail(x *Exec, l *conv.Tile, out, in []*tensor.T) {
+	t.tail.box(x, []strip.View{strip.Matrix(l.Data, l.Ld)}, l.Image, l.Channel, l.Channels, l.Place, l.Places, out, in)
 }

@@ -1,6 +1,7 @@
 package conv_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -80,6 +81,45 @@ func BenchmarkWinograd(b *testing.B) {
 			b.Run(l.name, func(b *testing.B) { benchmarkPacked(b, l.Shape, winograd) })
 		}
 	}
+}
+
+// BenchmarkFlat is of windows of one element and of stems, whose sums go to y directly.
+func BenchmarkFlat(b *testing.B) {
+	for _, s := range []conv.Shape{
+		square(1, 1, 3, 32, 224, 3, 2, 1), square(1, 1, 3, 64, 224, 7, 2, 3),
+		square(1, 1, 32, 16, 112, 1, 1, 0), square(1, 1, 16, 96, 112, 1, 1, 0), square(1, 1, 96, 24, 56, 1, 1, 0),
+		square(1, 1, 24, 144, 56, 1, 1, 0), square(1, 1, 144, 24, 56, 1, 1, 0), square(1, 1, 32, 192, 28, 1, 1, 0),
+		square(1, 1, 192, 32, 28, 1, 1, 0), square(1, 1, 64, 384, 14, 1, 1, 0), square(1, 1, 384, 64, 14, 1, 1, 0),
+		square(1, 1, 96, 576, 14, 1, 1, 0), square(1, 1, 576, 96, 14, 1, 1, 0), square(1, 1, 160, 960, 7, 1, 1, 0),
+		square(1, 1, 960, 160, 7, 1, 1, 0), square(1, 1, 64, 64, 56, 1, 1, 0), square(1, 1, 64, 256, 56, 1, 1, 0),
+		square(1, 1, 256, 64, 56, 1, 1, 0), square(1, 1, 256, 512, 56, 1, 2, 0), square(1, 1, 128, 512, 28, 1, 1, 0),
+		square(1, 1, 512, 128, 28, 1, 1, 0), square(1, 1, 256, 1024, 14, 1, 1, 0), square(1, 1, 1024, 256, 14, 1, 1, 0),
+		square(1, 1, 128, 128, 56, 3, 2, 1),
+	} {
+		a := s.Axes[0]
+		name := fmt.Sprintf("k%ds%d/%d/%dx%d", a.Size, a.Step, a.In, s.Channels, s.Filters)
+		b.Run(name+"/flat", func(b *testing.B) { benchmarkStored(b, s) })
+		b.Run(name+"/dense", func(b *testing.B) { benchmarkPacked(b, s, dense) })
+	}
+}
+
+func benchmarkStored(b *testing.B, s conv.Shape) {
+	r := rand.New(rand.NewPCG(1, 1))
+	nx, nw, size := count(s)
+	x, w := floats(r, nx), floats(r, nw)
+	k, filters := flat(isa.Best(), s, w)
+	f := k.(*conv.Flat)
+	packed := pages.Floats(len(filters))
+	copy(packed, filters)
+	work := conv.Work{Room: gemm.Aligned(k.Room()), Gemm: new(gemm.Scratch), Plain: w}
+	y := make([]float32, s.Images*s.Groups*s.Filters*size)
+	flops := 2 * float64(len(y)) * float64(nw) / float64(s.Groups*s.Filters)
+	share(b, isa.Best(), flops, func() {
+		for u := range f.Units() {
+			f.Store(&work, u, x, packed, asIs, y, nil)
+		}
+	})
+	b.ReportMetric(float64(f.Units()), "units")
 }
 
 func benchmarkPacked(b *testing.B, s conv.Shape, of func(isa.Level, conv.Shape, []float32) (kernel, []float32)) {

@@ -184,9 +184,15 @@ func TestThin(t *testing.T) { testKernel(t, thin, 3, 2) }
 
 func testKernel(t *testing.T, make func(isa.Level, conv.Shape, []float32) (kernel, []float32), filters, channels int) {
 	t.Helper()
+	testShapes(t, make, func(r *rand.Rand) conv.Shape { return randomShape(r, filters, channels) })
+}
+
+// testShapes compares with the definition, and levels and parts with each other.
+func testShapes(t *testing.T, make func(isa.Level, conv.Shape, []float32) (kernel, []float32), random func(*rand.Rand) conv.Shape) {
+	t.Helper()
 	for seed := range seeds(150) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		s := randomShape(r, filters, channels)
+		s := random(r)
 		nx, nw, _ := count(s)
 		x, w := floats(r, nx), floats(r, nw)
 		sums, sizes := plain(s, x, w)

@@ -19,6 +19,7 @@ type Work struct {
 	staged   Block // whose planes lie in the stage
 	holds    bool  // whether any do
 	bunches  bunches
+	flats    flats
 	ender    ender
 	spreader spreader
 	joiner   joiner

@@ -21,8 +21,31 @@ var NoSteps = Steps{float32(math.Copysign(0, -1)), 0, 1, 1, float32(math.Copysig
 type Ending struct {
 	steps []float32 // one run of ld floats for each step; nil: there are none
 	ld    int
+	has   int // which steps change anything: hasBias, hasNorm
 	lo    [8]float32
 	hi    [8]float32
+}
+
+// Which steps an ending has.
+const (
+	hasBias = 1 << iota // the first
+	hasNorm             // the others
+)
+
+// noEnding leaves sums as they are.
+var noEnding = NewEnding(nil, float32(math.Inf(-1)), float32(math.Inf(1)))
+
+// changes reports which steps change anything.
+func (s *Steps) changes() (has int) {
+	for i, v := range s {
+		switch same := math.Float32bits(v) == math.Float32bits(NoSteps[i]); {
+		case !same && i == 0:
+			has |= hasBias
+		case !same:
+			has |= hasNorm
+		}
+	}
+	return has
 }
 
 // NewEnding makes an ending of the steps of all channels, or of none.
@@ -36,6 +59,9 @@ func NewEnding(steps []Steps, lo, hi float32) *Ending {
 	}
 	e.ld = roundUp(len(steps), 8) + 8
 	e.steps = make([]float32, len(NoSteps)*e.ld)
+	for i := range steps {
+		e.has |= steps[i].changes()
+	}
 	for i := range NoSteps {
 		for c, s := range steps {
 			e.steps[i*e.ld+c] = s[i]

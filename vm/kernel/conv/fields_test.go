@@ -48,6 +48,15 @@ func TestFields(t *testing.T) {
 	if want := []uintptr{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112}; unsafe.Sizeof(w.line) == 8 && !slices.Equal(places, want) {
 		t.Errorf("windows has its fields at %v, not %v", places, want)
 	}
+	var f flats
+	places = []uintptr{
+		unsafe.Offsetof(f.x), unsafe.Offsetof(f.offsets), unsafe.Offsetof(f.w), unsafe.Offsetof(f.y), unsafe.Offsetof(f.yNext), unsafe.Offsetof(f.rest),
+		unsafe.Offsetof(f.steps), unsafe.Offsetof(f.ld), unsafe.Offsetof(f.has), unsafe.Offsetof(f.k), unsafe.Offsetof(f.tiles),
+		unsafe.Offsetof(f.over), unsafe.Offsetof(f.masks), unsafe.Offsetof(f.lo), unsafe.Offsetof(f.hi),
+	}
+	if want := []uintptr{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 136}; unsafe.Sizeof(f.ld) == 8 && !slices.Equal(places, want) {
+		t.Errorf("flats has its fields at %v, not %v", places, want)
+	}
 	var o windowBlock
 	places = []uintptr{unsafe.Offsetof(o.col), unsafe.Offsetof(o.to), unsafe.Offsetof(o.masks), unsafe.Sizeof(o)}
 	if want := []uintptr{0, 8, 16, 24}; unsafe.Sizeof(o.to) == 8 && !slices.Equal(places, want) {

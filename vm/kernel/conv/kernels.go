@@ -29,6 +29,12 @@ type kernels struct {
 	// places has functions by how many places their bunches have; nil: there are none.
 	places []func(*bunches)
 
+	// flat has functions by how many filters their tiles have; see flats.
+	flat [flatRows + 1]func(*flats)
+	// scaleRows writes rows of n floats, at least eight, to bytes apart: each is a row of
+	// src, which are from bytes apart, times its factor. nil: there is none.
+	scaleRows func(dst, src, factors *float32, rows, n, to, from int)
+
 	// Transforms of quads; see spreader and joiner. spreadWide, of eight quads, may be nil.
 	spread, spreadWide func(*spreader)
 	join               func(*joiner)

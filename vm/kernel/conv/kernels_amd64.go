@@ -8,8 +8,10 @@ var avx2 = kernels{
 	lanes: 8, depth: 320,
 	run: panelRunAVX2, pair: panelPairAVX2, each: panelEachAVX2, runs: panelRunsAVX2, rows: rowsOf,
 	endTurned: endTurnedAVX2, endRows: endRowsAVX2,
-	places: []func(*bunches){nil, places1AVX2, places2AVX2, places3AVX2, places4AVX2, places5AVX2, places6AVX2},
-	spread: spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX2,
+	places:    []func(*bunches){nil, places1AVX2, places2AVX2, places3AVX2, places4AVX2, places5AVX2, places6AVX2},
+	flat:      [flatRows + 1]func(*flats){nil, flat1AVX2, flat2AVX2, flat3AVX2, flat4AVX2, flat5AVX2, flat6AVX2},
+	scaleRows: scaleRowsAVX2,
+	spread:    spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX2,
 	windows: windowsAVX2, planeSums: planeSumsAVX2,
 	products: tapProductsAVX2, sums: tapSumsAVX2, most: tapMostAVX2,
 }
@@ -22,7 +24,9 @@ var avx512 = kernels{
 		nil, places1AVX512, places2AVX512, places3AVX512, places4AVX512,
 		places5AVX512, places6AVX512, places7AVX512, places8AVX512,
 	},
-	spread: spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,
+	flat:      [flatRows + 1]func(*flats){nil, flat1AVX512, flat2AVX512, flat3AVX512, flat4AVX512, flat5AVX512, flat6AVX512},
+	scaleRows: scaleRowsAVX2,
+	spread:    spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,
 	windows: windowsAVX2, planeSums: planeSumsAVX2,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
 }

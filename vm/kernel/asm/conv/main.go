@@ -20,6 +20,7 @@ func main() {
 		gen.File{Name: "places", Build: places},
 		gen.File{Name: "winograd", Build: winograd},
 		gen.File{Name: "windows", Build: windows},
+		gen.File{Name: "flat", Build: flat},
 	)
 }
 
