@@ -172,7 +172,8 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 	}
 	switch t.own {
 	case convThin:
-		t.convolver = conv.NewThin(o.Level, shape)
+		thin := conv.NewThin(o.Level, shape)
+		t.convolver, t.storer = thin, thin
 		return
 	case convWinograd:
 		t.convolver = conv.NewWinograd(o.Level, shape)
@@ -180,8 +181,11 @@ func (t *convTask) ready(shape conv.Shape, w *tensor.T, o *Options) {
 		f := conv.NewFlat(o.Level, shape)
 		if t.factors != Absent {
 			f.Scale()
-			f.Divide(1)
 		}
+		if t.tail != nil {
+			f.Tile()
+		}
+		f.Divide(1)
 		t.convolver, t.storer = f, f
 	default:
 		d := conv.NewDense(o.Level, shape, t.constant)

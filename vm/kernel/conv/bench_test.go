@@ -163,8 +163,7 @@ func BenchmarkThin(b *testing.B) {
 			y := make([]float32, l.Groups*size)
 			share(b, isa.Best(), 2*float64(size*nw), func() {
 				for u := range k.Units() {
-					tile := k.Compute(&work, u, x, w)
-					tile.Store(&work, isa.Best(), asIs, y, nil, l.Groups, size)
+					k.Store(&work, u, x, w, asIs, y, nil)
 				}
 			})
 		})

@@ -43,9 +43,11 @@ func TestFields(t *testing.T) {
 	places = []uintptr{
 		unsafe.Offsetof(w.x), unsafe.Offsetof(w.zeros), unsafe.Offsetof(w.w), unsafe.Offsetof(w.y), unsafe.Offsetof(w.xNext), unsafe.Offsetof(w.yNext),
 		unsafe.Offsetof(w.line), unsafe.Offsetof(w.pitch), unsafe.Offsetof(w.first), unsafe.Offsetof(w.rows), unsafe.Offsetof(w.groups),
-		unsafe.Offsetof(w.blocks), unsafe.Offsetof(w.wide), unsafe.Offsetof(w.planes), unsafe.Offsetof(w.seen),
+		unsafe.Offsetof(w.blocks), unsafe.Offsetof(w.wide), unsafe.Offsetof(w.planes),
+		unsafe.Offsetof(w.back), unsafe.Offsetof(w.backY), unsafe.Offsetof(w.ahead), unsafe.Offsetof(w.steps), unsafe.Offsetof(w.ld),
+		unsafe.Offsetof(w.has), unsafe.Offsetof(w.lo), unsafe.Offsetof(w.hi), unsafe.Offsetof(w.with), unsafe.Offsetof(w.seen),
 	}
-	if want := []uintptr{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112}; unsafe.Sizeof(w.line) == 8 && !slices.Equal(places, want) {
+	if want := []uintptr{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 192, 224, 384}; unsafe.Sizeof(w.line) == 8 && !slices.Equal(places, want) {
 		t.Errorf("windows has its fields at %v, not %v", places, want)
 	}
 	var f flats

@@ -22,6 +22,7 @@ type Flat struct {
 	sides  [2]side
 	direct bool // x is read where it lies
 	scaled bool // what is staged is multiplied by factors of channels
+	tiled  bool // units leave tiles, which are to stay in the first-level cache
 	wide   int  // places of a tile
 
 	grid    grid // its filters are panels
@@ -106,6 +107,10 @@ func FlatFiltersOf(level isa.Level, s Shape) *Flat {
 // Dense do. It has to be divided anew.
 func (f *Flat) Scale() { f.scaled, f.direct = true, false }
 
+// Tile readies the convolution for Ended: units are so small that what reads tiles finds them
+// in the first-level cache. It has to be divided anew.
+func (f *Flat) Tile() { f.tiled = true }
+
 // panel is which filters a panel has: they are shared out evenly.
 func (f *Flat) panel(i int) (first, n int) {
 	parts := f.panels.parts()
@@ -167,7 +172,9 @@ func (f *Flat) lay() {
 		f.offsets = f.stage.offsets(f.Channels)
 		f.room.stage = roundUp(f.Channels*f.stage.channel+slack, 16)
 	}
-	f.ld = spaced(roundUp(rows*cols, 16))
+	if f.ld = rows * min(cols, f.geo.cols.Out); f.ld < f.geo.places() { // a whole plane lies as in y
+		f.ld = spaced(roundUp(f.ld, 16))
+	}
 	f.room.tile = min(f.Filters, f.grid.filters.each*flatRows) * f.ld
 }
 

@@ -69,19 +69,17 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Y2
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y2, Y1, Y1
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Y2
 	VSUBPS       Y2, Y0, Y0
@@ -197,19 +195,17 @@ two_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          two_ended
 	TESTQ        $0x00000001, R9
 	JEQ          two_norm
 	VBROADCASTSS (SI), Y2
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y2, Y1, Y1
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          two_ended
 	SUBQ         R8, SI
 
 two_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          two_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y2
 	VSUBPS       Y2, Y0, Y0
@@ -309,18 +305,16 @@ one_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          one_ended
 	TESTQ        $0x00000001, R9
 	JEQ          one_norm
 	VBROADCASTSS (SI), Y1
 	VADDPS       Y1, Y0, Y0
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          one_ended
 	SUBQ         R8, SI
 
 one_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          one_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y1
 	VSUBPS       Y1, Y0, Y0
@@ -447,8 +441,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Y4
@@ -458,11 +450,11 @@ tile_multiplied:
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y4, Y3, Y3
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Y4
 	VSUBPS       Y4, Y0, Y0
@@ -619,8 +611,6 @@ two_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          two_ended
 	TESTQ        $0x00000001, R9
 	JEQ          two_norm
 	VBROADCASTSS (SI), Y4
@@ -630,11 +620,11 @@ two_multiplied:
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y4, Y3, Y3
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          two_ended
 	SUBQ         R8, SI
 
 two_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          two_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y4
 	VSUBPS       Y4, Y0, Y0
@@ -771,8 +761,6 @@ one_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          one_ended
 	TESTQ        $0x00000001, R9
 	JEQ          one_norm
 	VBROADCASTSS (SI), Y1
@@ -780,11 +768,11 @@ one_multiplied:
 	VBROADCASTSS 4(SI), Y1
 	VADDPS       Y1, Y2, Y2
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          one_ended
 	SUBQ         R8, SI
 
 one_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          one_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y1
 	VSUBPS       Y1, Y0, Y0
@@ -945,8 +933,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Y6
@@ -959,11 +945,11 @@ tile_multiplied:
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y6, Y5, Y5
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Y6
 	VSUBPS       Y6, Y0, Y0
@@ -1161,8 +1147,6 @@ two_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          two_ended
 	TESTQ        $0x00000001, R9
 	JEQ          two_norm
 	VBROADCASTSS (SI), Y6
@@ -1175,11 +1159,11 @@ two_multiplied:
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y6, Y5, Y5
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          two_ended
 	SUBQ         R8, SI
 
 two_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          two_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y6
 	VSUBPS       Y6, Y0, Y0
@@ -1353,8 +1337,6 @@ one_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          one_ended
 	TESTQ        $0x00000001, R9
 	JEQ          one_norm
 	VBROADCASTSS (SI), Y1
@@ -1364,11 +1346,11 @@ one_multiplied:
 	VBROADCASTSS 8(SI), Y1
 	VADDPS       Y1, Y4, Y4
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          one_ended
 	SUBQ         R8, SI
 
 one_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          one_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y1
 	VSUBPS       Y1, Y0, Y0
@@ -1563,8 +1545,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Y8
@@ -1580,11 +1560,11 @@ tile_multiplied:
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y8, Y7, Y7
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Y8
 	VSUBPS       Y8, Y0, Y0
@@ -1823,8 +1803,6 @@ two_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          two_ended
 	TESTQ        $0x00000001, R9
 	JEQ          two_norm
 	VBROADCASTSS (SI), Y8
@@ -1840,11 +1818,11 @@ two_multiplied:
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y8, Y7, Y7
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          two_ended
 	SUBQ         R8, SI
 
 two_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          two_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y8
 	VSUBPS       Y8, Y0, Y0
@@ -2055,8 +2033,6 @@ one_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          one_ended
 	TESTQ        $0x00000001, R9
 	JEQ          one_norm
 	VBROADCASTSS (SI), Y1
@@ -2068,11 +2044,11 @@ one_multiplied:
 	VBROADCASTSS 12(SI), Y1
 	VADDPS       Y1, Y6, Y6
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          one_ended
 	SUBQ         R8, SI
 
 one_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          one_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y1
 	VSUBPS       Y1, Y0, Y0
@@ -2301,8 +2277,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Y10
@@ -2321,11 +2295,11 @@ tile_multiplied:
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y10, Y9, Y9
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Y10
 	VSUBPS       Y10, Y0, Y0
@@ -2605,8 +2579,6 @@ two_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          two_ended
 	TESTQ        $0x00000001, R9
 	JEQ          two_norm
 	VBROADCASTSS (SI), Y10
@@ -2625,11 +2597,11 @@ two_multiplied:
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y10, Y9, Y9
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          two_ended
 	SUBQ         R8, SI
 
 two_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          two_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y10
 	VSUBPS       Y10, Y0, Y0
@@ -2877,8 +2849,6 @@ one_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          one_ended
 	TESTQ        $0x00000001, R9
 	JEQ          one_norm
 	VBROADCASTSS (SI), Y1
@@ -2892,11 +2862,11 @@ one_multiplied:
 	VBROADCASTSS 16(SI), Y1
 	VADDPS       Y1, Y8, Y8
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          one_ended
 	SUBQ         R8, SI
 
 one_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          one_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y1
 	VSUBPS       Y1, Y0, Y0
@@ -3159,8 +3129,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Y12
@@ -3182,11 +3150,11 @@ tile_multiplied:
 	VADDPS       Y12, Y10, Y10
 	VADDPS       Y12, Y11, Y11
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Y12
 	VSUBPS       Y12, Y0, Y0
@@ -3507,8 +3475,6 @@ two_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          two_ended
 	TESTQ        $0x00000001, R9
 	JEQ          two_norm
 	VBROADCASTSS (SI), Y12
@@ -3530,11 +3496,11 @@ two_multiplied:
 	VADDPS       Y12, Y10, Y10
 	VADDPS       Y12, Y11, Y11
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          two_ended
 	SUBQ         R8, SI
 
 two_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          two_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y12
 	VSUBPS       Y12, Y0, Y0
@@ -3819,8 +3785,6 @@ one_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          one_ended
 	TESTQ        $0x00000001, R9
 	JEQ          one_norm
 	VBROADCASTSS (SI), Y1
@@ -3836,11 +3800,11 @@ one_multiplied:
 	VBROADCASTSS 20(SI), Y1
 	VADDPS       Y1, Y10, Y10
 	ADDQ         R8, SI
-	TESTQ        $0x00000002, R9
-	JEQ          one_ended
 	SUBQ         R8, SI
 
 one_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          one_ended
 	ADDQ         R8, SI
 	VBROADCASTSS (SI), Y1
 	VSUBPS       Y1, Y0, Y0
@@ -4057,8 +4021,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Z4
@@ -4067,11 +4029,11 @@ tile_multiplied:
 	VADDPS       Z4, Z2, Z2
 	VADDPS       Z4, Z3, Z3
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Z4
 	VSUBPS       Z4, Z0, Z0
@@ -4204,19 +4166,17 @@ some_multiplied:
 	MOVQ         48(AX), DI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          some_ended
 	TESTQ        $0x00000001, R9
 	JEQ          some_norm
 	VBROADCASTSS (DI), Z2
 	VADDPS       Z2, Z0, Z0
 	VADDPS       Z2, Z1, Z1
 	ADDQ         R8, DI
-	TESTQ        $0x00000002, R9
-	JEQ          some_ended
 	SUBQ         R8, DI
 
 some_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          some_ended
 	ADDQ         R8, DI
 	VBROADCASTSS (DI), Z2
 	VSUBPS       Z2, Z0, Z0
@@ -4386,8 +4346,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Z8
@@ -4401,11 +4359,11 @@ tile_multiplied:
 	VADDPS       Z8, Z6, Z6
 	VADDPS       Z8, Z7, Z7
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Z8
 	VSUBPS       Z8, Z0, Z0
@@ -4597,8 +4555,6 @@ some_multiplied:
 	MOVQ         48(AX), DI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          some_ended
 	TESTQ        $0x00000001, R9
 	JEQ          some_norm
 	VBROADCASTSS (DI), Z2
@@ -4608,11 +4564,11 @@ some_multiplied:
 	VADDPS       Z2, Z4, Z4
 	VADDPS       Z2, Z5, Z5
 	ADDQ         R8, DI
-	TESTQ        $0x00000002, R9
-	JEQ          some_ended
 	SUBQ         R8, DI
 
 some_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          some_ended
 	ADDQ         R8, DI
 	VBROADCASTSS (DI), Z2
 	VSUBPS       Z2, Z0, Z0
@@ -4835,8 +4791,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Z12
@@ -4855,11 +4809,11 @@ tile_multiplied:
 	VADDPS       Z12, Z10, Z10
 	VADDPS       Z12, Z11, Z11
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Z12
 	VSUBPS       Z12, Z0, Z0
@@ -5110,8 +5064,6 @@ some_multiplied:
 	MOVQ         48(AX), DI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          some_ended
 	TESTQ        $0x00000001, R9
 	JEQ          some_norm
 	VBROADCASTSS (DI), Z2
@@ -5124,11 +5076,11 @@ some_multiplied:
 	VADDPS       Z2, Z8, Z8
 	VADDPS       Z2, Z9, Z9
 	ADDQ         R8, DI
-	TESTQ        $0x00000002, R9
-	JEQ          some_ended
 	SUBQ         R8, DI
 
 some_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          some_ended
 	ADDQ         R8, DI
 	VBROADCASTSS (DI), Z2
 	VSUBPS       Z2, Z0, Z0
@@ -5404,8 +5356,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Z16
@@ -5429,11 +5379,11 @@ tile_multiplied:
 	VADDPS       Z16, Z14, Z14
 	VADDPS       Z16, Z15, Z15
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Z16
 	VSUBPS       Z16, Z0, Z0
@@ -5743,8 +5693,6 @@ some_multiplied:
 	MOVQ         48(AX), DI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          some_ended
 	TESTQ        $0x00000001, R9
 	JEQ          some_norm
 	VBROADCASTSS (DI), Z2
@@ -5760,11 +5708,11 @@ some_multiplied:
 	VADDPS       Z2, Z12, Z12
 	VADDPS       Z2, Z13, Z13
 	ADDQ         R8, DI
-	TESTQ        $0x00000002, R9
-	JEQ          some_ended
 	SUBQ         R8, DI
 
 some_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          some_ended
 	ADDQ         R8, DI
 	VBROADCASTSS (DI), Z2
 	VSUBPS       Z2, Z0, Z0
@@ -6093,8 +6041,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Z20
@@ -6123,11 +6069,11 @@ tile_multiplied:
 	VADDPS       Z20, Z18, Z18
 	VADDPS       Z20, Z19, Z19
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Z20
 	VSUBPS       Z20, Z0, Z0
@@ -6496,8 +6442,6 @@ some_multiplied:
 	MOVQ         48(AX), DI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          some_ended
 	TESTQ        $0x00000001, R9
 	JEQ          some_norm
 	VBROADCASTSS (DI), Z2
@@ -6516,11 +6460,11 @@ some_multiplied:
 	VADDPS       Z2, Z16, Z16
 	VADDPS       Z2, Z17, Z17
 	ADDQ         R8, DI
-	TESTQ        $0x00000002, R9
-	JEQ          some_ended
 	SUBQ         R8, DI
 
 some_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          some_ended
 	ADDQ         R8, DI
 	VBROADCASTSS (DI), Z2
 	VSUBPS       Z2, Z0, Z0
@@ -6902,8 +6846,6 @@ tile_multiplied:
 	MOVQ         48(AX), SI
 	MOVQ         56(AX), DI
 	MOVQ         64(AX), R8
-	TESTQ        $0x00000003, R8
-	JEQ          tile_ended
 	TESTQ        $0x00000001, R8
 	JEQ          tile_norm
 	VBROADCASTSS (SI), Z24
@@ -6937,11 +6879,11 @@ tile_multiplied:
 	VADDPS       Z24, Z22, Z22
 	VADDPS       Z24, Z23, Z23
 	ADDQ         DI, SI
-	TESTQ        $0x00000002, R8
-	JEQ          tile_ended
 	SUBQ         DI, SI
 
 tile_norm:
+	TESTQ        $0x00000002, R8
+	JEQ          tile_ended
 	ADDQ         DI, SI
 	VBROADCASTSS (SI), Z24
 	VSUBPS       Z24, Z0, Z0
@@ -7369,8 +7311,6 @@ some_multiplied:
 	MOVQ         48(AX), DI
 	MOVQ         56(AX), R8
 	MOVQ         64(AX), R9
-	TESTQ        $0x00000003, R9
-	JEQ          some_ended
 	TESTQ        $0x00000001, R9
 	JEQ          some_norm
 	VBROADCASTSS (DI), Z2
@@ -7392,11 +7332,11 @@ some_multiplied:
 	VADDPS       Z2, Z20, Z20
 	VADDPS       Z2, Z21, Z21
 	ADDQ         R8, DI
-	TESTQ        $0x00000002, R9
-	JEQ          some_ended
 	SUBQ         R8, DI
 
 some_norm:
+	TESTQ        $0x00000002, R9
+	JEQ          some_ended
 	ADDQ         R8, DI
 	VBROADCASTSS (DI), Z2
 	VSUBPS       Z2, Z0, Z0

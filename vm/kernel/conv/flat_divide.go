@@ -11,6 +11,12 @@ const (
 // flatRoom is bytes of what the places of a unit see: it stays in the second-level cache.
 const flatRoom = 128 << 10
 
+// flatTile is floats of a tile that something else reads, flatStrip places of its rows.
+const (
+	flatTile  = 4 << 10
+	flatStrip = 2048
+)
+
 // Divide cuts the convolution for a number of parts, and returns how many there are to be.
 func (f *Flat) Divide(parts int) int {
 	best, least := grid{}, 0.0
@@ -31,6 +37,11 @@ func (f *Flat) each(parts int, try func(grid)) {
 	rows, cols := max(f.geo.rows.Out, 1), max(f.geo.cols.Out, 1)
 	panels := max(f.panels.parts(), 1)
 	pieces := func() {
+		if f.tiled {
+			g.filters = evenly(panels, (panels*flatRows*g.rows.each*g.cols.each+flatTile-1)/flatTile)
+			try(g)
+			return
+		}
 		for n := 1; n <= min(panels, 2*parts); n++ {
 			g.filters = evenly(panels, n)
 			try(g)
@@ -38,6 +49,9 @@ func (f *Flat) each(parts int, try func(grid)) {
 	}
 	if rows == 1 {
 		least := max(1, (f.depth*cols*floatBytes+flatRoom-1)/flatRoom)
+		if f.tiled {
+			least = max(least, (cols+flatStrip-1)/flatStrip)
+		}
 		for n := least; n <= least+2*parts; n++ {
 			g.rows, g.cols = cut{1, 1}, cut{cols, roundUp((cols+n-1)/n, f.wide)}
 			pieces()

@@ -93,9 +93,16 @@ func randomEnding(r *rand.Rand, channels int) *conv.Ending {
 	return conv.NewEnding(steps, hold[0], hold[1])
 }
 
+// A storer is a kernel that takes sums through endings itself.
+type storer interface {
+	kernel
+	Store(w *conv.Work, u int, x, filters []float32, e *conv.Ending, y, rest []float32)
+	Ended(w *conv.Work, u int, x, filters []float32, e *conv.Ending) conv.Tile
+}
+
 // through computes all units of a convolution that ends sums itself. If y is given, it has
 // the residual.
-func through(t *testing.T, f *conv.Flat, s conv.Shape, e *conv.Ending, x, packed, y, rest []float32) []float32 {
+func through(t *testing.T, f storer, s conv.Shape, e *conv.Ending, x, packed, y, rest []float32) []float32 {
 	t.Helper()
 	_, _, size := count(s)
 	out, intact := guarded(s.Images * s.Groups * s.Filters * size)

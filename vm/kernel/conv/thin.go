@@ -14,6 +14,7 @@ type Thin struct {
 	Shape
 	geo     geometry
 	fast    *kernels
+	level   isa.Level
 	depth   int // taps of a sum
 	sources []int
 	sides   [2]side
@@ -32,7 +33,7 @@ func ThinAt(s Shape) bool { return s.Filters <= 2 }
 
 // NewThin readies a convolution for one part.
 func NewThin(level isa.Level, s Shape) *Thin {
-	t := &Thin{Shape: s, geo: geometryOf(s.Axes), fast: of(level)}
+	t := &Thin{Shape: s, geo: geometryOf(s.Axes), fast: of(level), level: level}
 	t.depth = s.Channels * t.geo.outerTaps * t.geo.taps()
 	t.sources = t.geo.sources()
 	t.sides = [2]side{sideOf(t.geo.rows), sideOf(t.geo.cols)}
@@ -109,19 +110,46 @@ func (t *Thin) tiles() int { return t.grid.filters.each*t.Filters*t.ld + 3*t.gri
 
 // Compute computes unit number u. The tile is good until the next unit.
 func (t *Thin) Compute(w *Work, u int, x, filters []float32) Tile {
+	return t.Ended(w, u, x, filters, nil)
+}
+
+// Ended is Compute, and takes the tile through an ending too, but for residuals.
+func (t *Thin) Ended(w *Work, u int, x, filters []float32, e *Ending) Tile {
 	b := t.grid.block(u)
+	return t.tile(w, &b, x, filters, e)
+}
+
+func (t *Thin) tile(w *Work, b *Block, x, filters []float32, e *Ending) Tile {
 	room := w.Room
-	stage, flat, tile := room[:t.staged()], room[t.staged():][:t.flat], room[t.staged()+t.flat:]
-	if t.windowing.four != nil {
-		t.slide(w, &b, tile, x, filters)
-	} else {
-		t.planes(&b, stage, flat, tile, x, filters)
-	}
-	return Tile{
+	stage, flat, data := room[:t.staged()], room[t.staged():][:t.flat], room[t.staged()+t.flat:]
+	tile := Tile{
 		Image: b.image, Channel: b.first * t.Filters, Channels: (b.last - b.first) * t.Filters,
 		Place: (b.slice*t.geo.rows.Out+b.row)*t.geo.cols.Out + b.col, Places: b.places(),
-		Data: tile, Ld: t.ld,
+		Data: data, Ld: t.ld,
 	}
+	if t.windowing.four != nil {
+		t.slide(w, b, target{e, data, t.ld, b.cols}, x, filters)
+		return tile
+	}
+	t.planes(b, stage, flat, data, x, filters)
+	if e != nil {
+		tile.Upright(w, t.level, e)
+	}
+	return tile
+}
+
+// Store computes unit number u, takes it through an ending and stores it in y. rest, if not
+// nil, has a residual for each element of y, and may be y.
+func (t *Thin) Store(w *Work, u int, x, filters []float32, e *Ending, y, rest []float32) {
+	b := t.grid.block(u)
+	if rest == nil && t.windowing.straight(&b) {
+		size := t.geo.places()
+		at := (b.image*t.Groups+b.first)*size + b.row*t.geo.cols.Out + b.col
+		t.slide(w, &b, target{e, y[at:], size, t.geo.cols.Out}, x, filters)
+		return
+	}
+	tile := t.tile(w, &b, x, filters, nil)
+	tile.Store(w, t.level, e, y, rest, t.Groups*t.Filters, t.geo.slices*t.geo.places())
 }
 
 // planes sums up group by group.

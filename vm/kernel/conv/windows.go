@@ -19,6 +19,14 @@ type windows struct {
 	blocks         uintptr // of a row, the last first
 	wide           int     // how many
 	planes         int     // it goes down to 0
+	back, backY    int     // rows of x, and bytes of sums, that the last of several groups goes back
+	ahead          int     // bytes from a row to that which the next group sees in its stead
+
+	steps  uintptr // of the first plane's channel
+	ld     int     // from one step to the next
+	has    int     // which steps there are
+	lo, hi [8]float32
+	with   [len(NoSteps)][8]float32 // the steps of a plane
 
 	seen [maxSeen]uintptr // rows of x, by the kernel
 }
@@ -124,34 +132,65 @@ func (w *windowing) rest(b *Block) int {
 	return 0
 }
 
-// slide sums up the products of a unit's windows: by fours of rows, of which the last may
-// reach into the next plane, which is written later; and by two where so many are left.
-func (t *Thin) slide(w *Work, b *Block, tile, x, filters []float32) {
+// straight reports whether a block goes by windows that write nothing behind its places.
+func (w *windowing) straight(b *Block) bool {
+	return w.four != nil && b.cols >= 8 && (b.rows >= 4 || w.rest(b) == b.rows)
+}
+
+// ending sets what sums go through, from a channel on; nil leaves them as they are.
+func (p *windows) ending(e *Ending, channel int) {
+	if e == nil {
+		e = noEnding
+	}
+	p.has, p.ld, p.lo, p.hi = e.has, floatBytes*e.ld, e.lo, e.hi
+	if e.has != 0 {
+		p.steps = address(&e.steps[channel])
+	}
+}
+
+// A target is where the sums of a unit's windows go, by way of an ending: planes of ld
+// floats, in rows of pitch.
+type target struct {
+	*Ending
+	to        []float32
+	ld, pitch int
+}
+
+// slide sums up the products of a unit's windows: by fours of rows, of which the last ones
+// may be computed twice, and by two where so many are left. Of less than four rows, what
+// is written behind them is of no use.
+func (t *Thin) slide(w *Work, b *Block, to target, x, filters []float32) {
 	rest := t.windowing.rest(b)
 	if n := b.rows - rest; n > 0 {
-		t.see(w, b, 0, tile, x, filters)
-		w.windows.groups = (n + 3) / 4
-		t.windowing.four(&w.windows)
+		t.see(w, b, 0, 4, to, x, filters)
+		p := &w.windows
+		p.groups = (n + 3) / 4
+		if back := 4*p.groups - n; n >= 4 {
+			p.back, p.backY = back*t.geo.rows.Step, back*p.pitch
+		}
+		t.windowing.four(p)
 	}
 	if rest > 0 {
-		t.see(w, b, b.rows-rest, tile, x, filters)
+		t.see(w, b, b.rows-rest, 2, to, x, filters)
 		w.windows.groups = 1
 		t.windowing.two(&w.windows)
 	}
 	runtime.KeepAlive(t)
-	runtime.KeepAlive(tile)
+	runtime.KeepAlive(to)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(filters)
 }
 
-// see sets the argument of a kernel from a row of a unit's places on.
-func (t *Thin) see(w *Work, b *Block, row int, tile, x, filters []float32) {
+// see sets the argument of a kernel for rows at a time, from a row of a unit's places on.
+func (t *Thin) see(w *Work, b *Block, row, rows int, to target, x, filters []float32) {
 	g, p := &t.geo, &w.windows
 	blocks := t.windowing.blocks[b.col/t.grid.cols.each]
 	p.x, p.zeros = address(&x[(b.image*t.Groups+b.first)*g.inputs()]), address(&t.windowing.zeros[slack])
-	p.w, p.y = address(&filters[b.first*t.depth]), address(&tile[row*b.cols])
-	p.xNext, p.yNext = floatBytes*g.inputs(), floatBytes*t.ld
-	p.line, p.pitch = floatBytes*g.cols.In, floatBytes*b.cols
+	p.w, p.y = address(&filters[b.first*t.depth]), address(&to.to[row*to.pitch])
+	p.xNext, p.yNext = floatBytes*g.inputs(), floatBytes*to.ld
+	p.line, p.pitch = floatBytes*g.cols.In, floatBytes*to.pitch
 	p.first, p.rows = (b.row+row)*g.rows.Step-g.rows.Before, g.rows.In
 	p.blocks, p.wide, p.planes = address(&blocks[0]), len(blocks), b.last-b.first
+	p.back, p.backY, p.ahead = 0, 0, p.line*rows*g.rows.Step
+	p.ending(to.Ending, b.first)
 }

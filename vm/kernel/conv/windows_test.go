@@ -51,6 +51,57 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// TestThinEnds: sums go through endings to y, in place of a residual too, and to tiles, as
+// those of other convolutions do.
+func TestThinEnds(t *testing.T) {
+	for seed := range seeds(300) {
+		r := rand.New(rand.NewPCG(seed, 23))
+		s := randomWindows(r)
+		if seed%4 == 0 {
+			s = randomShape(r, 2, 3)
+		}
+		nx, nw, size := count(s)
+		x, w := atEnd(t, spiced(r, nx)), floats(r, nw)
+		e := randomEnding(r, s.Groups*s.Filters)
+		var rest []float32
+		if r.IntN(4) == 0 {
+			rest = spiced(r, s.Images*s.Groups*s.Filters*size)
+		}
+		for _, level := range isa.Levels() {
+			if level == isa.Portable || level == isa.NEON {
+				continue
+			}
+			other, plain := inPlace(level, s, w)
+			want := store(t, level, other, s, e, x, plain, nil, rest)
+			for _, parts := range []int{1, 3} {
+				k := conv.NewThin(level, s)
+				k.Divide(parts)
+				sameFloats(t, through(t, k, s, e, x, w, nil, rest), want)
+				if rest != nil {
+					sameFloats(t, through(t, k, s, e, x, w, append([]float32(nil), rest...), nil), want)
+					continue
+				}
+				sameFloats(t, byTiles(t, k, s, e, x, w), want)
+			}
+		}
+	}
+}
+
+// byTiles computes all units by way of tiles.
+func byTiles(t *testing.T, k storer, s conv.Shape, e *conv.Ending, x, w []float32) []float32 {
+	t.Helper()
+	_, _, size := count(s)
+	out := make([]float32, s.Images*s.Groups*s.Filters*size)
+	room, check := guarded(k.Room())
+	work := conv.Work{Room: room}
+	for u := range k.Units() {
+		tile := k.Ended(&work, u, x, w, e)
+		tile.Copy(out, s.Groups*s.Filters, size)
+	}
+	check(t)
+	return out
+}
+
 // TestWindowsSpecial: padding counts as zeros, of which products with infinity are NaN, and
 // what is not finite stays in the windows that see it.
 func TestWindowsSpecial(t *testing.T) {

@@ -242,15 +242,13 @@ func (f *flatter) end(label string, sums [][]reg.VecVirtual) {
 			f.ADDQ(ld, steps)
 		}
 	}
-	f.TESTQ(U32(hasBias|hasNorm), has)
-	f.JEQ(LabelRef(label + "_ended"))
 	f.TESTQ(U32(hasBias), has)
 	f.JEQ(LabelRef(label + "_norm"))
 	step(0)
-	f.TESTQ(U32(hasNorm), has)
-	f.JEQ(LabelRef(label + "_ended"))
 	f.SUBQ(ld, steps)
 	f.Label(label + "_norm")
+	f.TESTQ(U32(hasNorm), has)
+	f.JEQ(LabelRef(label + "_ended"))
 	f.ADDQ(ld, steps)
 	for i := 1; i < stepCount; i++ {
 		step(i)

@@ -26,7 +26,16 @@ const (
 	windowsBlocks            // of a row, the last first
 	windowsWide              // how many they are
 	windowsPlanes            // it goes down to 0
-	windowsSeen              // rows that a group of rows of places sees
+	windowsBack              // rows of x that the last of several groups goes back
+	windowsBackY             // and bytes of sums
+	windowsAhead             // bytes from a row to that which the next group sees in its stead
+	windowsSteps             // of the first plane's channel
+	windowsLd                // bytes from one step to the next
+	windowsHas               // which steps there are
+	windowsLo                // eight floats
+	windowsHi     = windowsLo + 32
+	windowsWith   = windowsHi + 32             // the steps of a plane, eight floats each
+	windowsSeen   = windowsWith + 32*stepCount // rows that a group of rows of places sees
 )
 
 // The fields of conv.windowBlock.
@@ -98,6 +107,7 @@ func (w *window) write() {
 	w.Label("plane")
 	w.w = w.field(windowsW)
 	w.keep()
+	w.steps()
 	w.MOVQ(Mem{Base: w.at, Disp: windowsY}, y)
 	first, groups := w.field(windowsFirst), w.field(windowsGroups)
 	w.Label("group")
@@ -111,10 +121,10 @@ func (w *window) write() {
 	w.ADDQ(y, to)
 	w.TESTQ(masks, masks)
 	w.JNE(LabelRef("edge"))
-	w.store(w.sums(col, w.whole), to)
+	w.store("whole", w.sums(col, w.whole), to)
 	w.JMP(LabelRef("next"))
 	w.Label("edge")
-	w.store(w.sums(col, w.masked(masks)), to)
+	w.store("edge", w.sums(col, w.masked(masks)), to)
 	w.Label("next")
 	w.ADDQ(Imm(blockBytes), block)
 	w.DECQ(wide)
@@ -123,7 +133,13 @@ func (w *window) write() {
 	pitch := w.field(windowsPitch)
 	w.LEAQ(Mem{Base: y, Index: pitch, Scale: uint8(w.rows)}, y)
 	w.DECQ(groups)
+	w.JEQ(LabelRef("planeDone"))
+	w.CMPQ(groups, Imm(1))
 	w.JNE(LabelRef("group"))
+	w.SUBQ(Mem{Base: w.at, Disp: windowsBack}, first)
+	w.SUBQ(Mem{Base: w.at, Disp: windowsBackY}, y)
+	w.JMP(LabelRef("group"))
+	w.Label("planeDone")
 	w.next()
 	w.JNE(LabelRef("plane"))
 	end(w.Context)
@@ -135,7 +151,21 @@ func (w *window) next() {
 		w.ADDQ(w.field(f[1]), Mem{Base: w.at, Disp: f[0]})
 	}
 	w.ADDQ(U32(4*w.size*w.size), Mem{Base: w.at, Disp: windowsW})
+	w.ADDQ(Imm(4), Mem{Base: w.at, Disp: windowsSteps})
 	w.DECQ(Mem{Base: w.at, Disp: windowsPlanes})
+}
+
+// steps lays out those of a plane.
+func (w *window) steps() {
+	w.CMPQ(Mem{Base: w.at, Disp: windowsHas}, Imm(0))
+	w.JEQ(LabelRef("kept"))
+	steps, ld, v := w.field(windowsSteps), w.field(windowsLd), w.YMM()
+	for i := range stepCount {
+		w.VBROADCASTSS(Mem{Base: steps}, v)
+		w.VMOVUPS(v, Mem{Base: w.at, Disp: windowsWith + 32*i})
+		w.ADDQ(ld, steps)
+	}
+	w.Label("kept")
 }
 
 // keep loads the filter if there are registers for it.
@@ -211,8 +241,14 @@ func (w *window) sums(col reg.GPVirtual, load loader) []reg.VecVirtual {
 		sums[r] = w.YMM()
 		w.VXORPS(sums[r], sums[r], sums[r])
 	}
+	ahead := w.GP64()
+	w.MOVQ(col, ahead)
+	w.ADDQ(Mem{Base: w.at, Disp: windowsAhead}, ahead)
 	for i := range w.seen() {
 		from := w.field(windowsSeen + 8*i)
+		if i >= w.seen()-w.rows*w.step {
+			w.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1})
+		}
 		w.row(Mem{Base: from, Index: col, Scale: 1}, load, func(j int, x reg.VecVirtual) {
 			for r, sum := range sums {
 				if k := i - w.step*r; k >= 0 && k < w.size {
@@ -253,11 +289,31 @@ func (w *window) row(from Mem, load loader, f func(col int, x reg.VecVirtual)) {
 	}
 }
 
-// store puts the sums of a group into their rows, the upper first: what the last block of
-// a row writes too much belongs to the row below.
-func (w *window) store(sums []reg.VecVirtual, to reg.GPVirtual) {
-	pitch := w.field(windowsPitch)
+// store takes the sums of a group through an ending and puts them into their rows, the upper
+// first: what the last block of a row writes too much belongs to the row below.
+func (w *window) store(label string, sums []reg.VecVirtual, to reg.GPVirtual) {
+	e := ender{w.Context, w.at}
+	pitch, has := w.field(windowsPitch), w.field(windowsHas)
+	step := func(i int) {
+		for _, sum := range sums {
+			e.step(i, Mem{Base: w.at, Disp: windowsWith + 32*i}, sum)
+		}
+	}
+	w.TESTQ(U32(hasBias), has)
+	w.JEQ(LabelRef(label + "Norm"))
+	step(0)
+	w.Label(label + "Norm")
+	w.TESTQ(U32(hasNorm), has)
+	w.JEQ(LabelRef(label + "Hold"))
+	for i := 1; i < stepCount; i++ {
+		step(i)
+	}
+	w.Label(label + "Hold")
+	lo, hi := w.YMM(), w.YMM()
+	w.VMOVUPS(Mem{Base: w.at, Disp: windowsLo}, lo)
+	w.VMOVUPS(Mem{Base: w.at, Disp: windowsHi}, hi)
 	for r, sum := range sums {
+		e.hold(lo, hi, sum)
 		if w.step == 2 {
 			w.VPERMPD(Imm(0b11_01_10_00), sum, sum)
 		}
