@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -28,6 +28,15 @@ type trialFlags struct {
 }
 
 func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, error) {
+	o, err := f.inputs(file, root, std)
+	if err == nil {
+		err = set(&o.Options, f.graphFlags.add, f.optimiserFlags.add, f.planFlags.add, f.pipelineFlags.add)
+	}
+	return o, err
+}
+
+// inputs are the options that say what a program runs on, and how results are compared.
+func (f *trialFlags) inputs(file, root string, std streams) (npu.TrialOptions, error) {
 	o := npu.TrialOptions{Options: npu.Options{Root: root}}
 	if f.Tolerance != nil {
 		if !(*f.Tolerance >= 0 && *f.Tolerance <= 1) {
@@ -35,7 +44,7 @@ func (f *trialFlags) options(file, root string, std streams) (npu.TrialOptions, 
 		}
 		o.Tolerance, o.Exact = *f.Tolerance, *f.Tolerance == 0
 	}
-	err := set(&o.Options, f.graphFlags.add, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add, f.optimiserFlags.add, f.planFlags.add, f.pipelineFlags.add)
+	err := set(&o.Options, f.memoryFlag.add, f.weightFlags.addTo(file, std), f.dimFlags.add)
 	if err == nil {
 		o.Inputs, err = splitInputs(f.Input)
 	}
@@ -120,7 +129,7 @@ type compareCmd struct {
 	A    string `arg:"" name:"A" help:"Program."`
 	B    string `arg:"" name:"B" optional:"" help:"Program to compare it with; default: A without optimisation, or as --b says. With --precision A with its products as they are written, else with --kernels or --isa A by the reference, with --bank A without a bank."`
 	Root string `help:"Folder that imports may not leave; default: the folder of each program." placeholder:"DIR"`
-	AOpt string `name:"a" help:"Flags of optimiser, plan, passes and kernels for A alone, in one word: --a=\"-O2 --fusion all\"." placeholder:"FLAGS"`
+	AOpt string `name:"a" help:"Flags of optimiser, plan, passes and kernels for A alone, in one word: --a=\"-O2 --fusion all\". --no-NAME takes back what both have." placeholder:"FLAGS"`
 	BOpt string `name:"b" help:"The same for B; default, if B is left out: -O0." placeholder:"FLAGS"`
 	trialFlags
 	kernelFlags `group:"Kernels:"`
@@ -128,10 +137,7 @@ type compareCmd struct {
 
 // Run compares two programs, or two pipelines, and fails if they differ.
 func (k *compareCmd) Run(std streams, c *cli) error {
-	opts, err := k.options(k.A, k.Root, std)
-	if err == nil {
-		err = k.kernelFlags.add(&opts.Options)
-	}
+	opts, err := k.inputs(k.A, k.Root, std)
 	if err != nil {
 		return err
 	}
@@ -186,37 +192,48 @@ type sideFlags struct {
 	kernelFlags
 }
 
-// side is a program with flags of its own, and the common ones where it has none.
-func (k *compareCmd) side(file string, opts npu.Options, flags string, std streams) (npu.Side, error) {
-	var own sideFlags
-	parser, err := kong.New(&own, kong.Name("npu compare"), kong.NoDefaultHelp())
+// parser makes a parser that puts flags into f.
+func (f *sideFlags) parser() *kong.Kong {
+	p, err := kong.New(f, kong.Name("npu compare"), kong.NoDefaultHelp())
 	if err != nil {
 		panic(err)
 	}
-	words := strings.Fields(flags)
-	if _, err := parser.Parse(words); err != nil {
-		return npu.Side{}, usage("%q: %v", flags, err)
-	}
-	if len(words) > 0 {
-		inherit(reflect.ValueOf(&own).Elem(), reflect.ValueOf(&sideFlags{k.graphFlags, k.optimiserFlags, k.planFlags, k.pipelineFlags, k.kernelFlags}).Elem())
-		opts.Fusion, opts.Switches, opts.Rules = "", nil, nil // they are read again
-		if err := set(&opts, own.graphFlags.add, own.optimiserFlags.add, own.planFlags.add, own.pipelineFlags.add, own.kernelFlags.add); err != nil {
-			return npu.Side{}, err
-		}
-	}
-	return npu.Side{Source: sourceOf(file, std), Options: opts}, nil
+	return p
 }
 
-// inherit gives the flags that are not set in own the values of common.
-func inherit(own, common reflect.Value) {
-	for i := range own.NumField() {
-		switch f := own.Field(i); {
-		case f.Kind() == reflect.Struct:
-			inherit(f, common.Field(i))
-		case f.IsZero():
-			f.Set(common.Field(i))
+// side is a program with flags of its own, and the common ones where it has none.
+func (k *compareCmd) side(file string, opts npu.Options, words string, std streams) (npu.Side, error) {
+	flags := &sideFlags{k.graphFlags, k.optimiserFlags, k.planFlags, k.pipelineFlags, k.kernelFlags}
+	if list := strings.Fields(words); len(list) > 0 {
+		var err error
+		if flags, err = flags.with(list); err != nil {
+			return npu.Side{}, usage("%q: %v", words, err)
 		}
 	}
+	err := set(&opts, flags.graphFlags.add, flags.optimiserFlags.add, flags.planFlags.add, flags.pipelineFlags.add, flags.kernelFlags.add)
+	return npu.Side{Source: sourceOf(file, std), Options: opts}, err
+}
+
+// with returns what words say, and where they say nothing the flags of both sides. A
+// word --no-NAME takes back a flag that both sides have.
+func (f *sideFlags) with(words []string) (*sideFlags, error) {
+	own := new(sideFlags)
+	parser := own.parser()
+	back := map[string]bool{}
+	for _, flag := range parser.Model.Flags {
+		no := "--no-" + flag.Name
+		back[flag.Name] = slices.Contains(words, no)
+		words = slices.DeleteFunc(words, func(w string) bool { return w == no })
+	}
+	if _, err := parser.Parse(words); err != nil {
+		return nil, err
+	}
+	for i, common := range f.parser().Model.Flags {
+		if flag := parser.Model.Flags[i]; !flag.Set && !back[flag.Name] {
+			flag.Target.Set(common.Target)
+		}
+	}
+	return own, nil
 }
 
 func tellComparison(w io.Writer, c *npu.Comparison, a, b string) error {
@@ -287,5 +304,6 @@ Examples:
     npu compare net.npu --a=--precision=bf16 --b=--precision=int8
     npu compare net.npu --kernels fast --tolerance 1e-5
     npu compare net.npu --kernels fast --a=--isa=portable --b=--isa=auto
+    npu compare net.npu --kernels fast --threads 1 --b=--no-threads
     npu compare net.npu --a=--bank=morning.bank --b=--bank=evening.bank`
 }
