@@ -27,7 +27,7 @@ type KernelReport struct {
 // region that none runs, a loop and a branch are followed by the tasks of their
 // bodies.
 type KernelTask struct {
-	Name   string   `json:"task"`  // "t3", in a body "t3.1"
+	Name   string   `json:"task"`  // "t3"; in its body "t3.loop.t1", and what a loop carries first "t3.first0"
 	Ops    []string `json:"ops"`   // the operators
 	Types  string   `json:"types"` // of arguments and results
 	Value  string   `json:"value"` // of the first result

@@ -72,6 +72,7 @@ type scope struct {
 	args    []int
 	results []int
 	inFrame bool
+	rounds  bool // of a loop: its results lie where the round's carried values were
 }
 
 // placeBuffers gives every buffer of the plan its place in the program.
@@ -102,7 +103,7 @@ func (s *scope) place(i int) int {
 	case s.inFrame && b.Space == lower.Input:
 		return s.view(row, s.args[b.Slot])
 	case s.inFrame && b.Space == lower.Output:
-		if s.p.Root(s.p.Outputs[b.Slot].Buffer) != i {
+		if s.rounds || s.p.Root(s.p.Outputs[b.Slot].Buffer) != i {
 			return s.instead(row, s.results[b.Slot])
 		}
 		return s.view(row, s.results[b.Slot])
@@ -222,8 +223,7 @@ func (s *scope) inPlace(out, in []int) int {
 		if b == bytecode.Absent {
 			return false
 		}
-		from := &s.e.out.Buffers[b]
-		return from.Space == to.Space && from.Slot == to.Slot && from.Offset == to.Offset && from.Size == to.Size
+		return to.LiesWith(&s.e.out.Buffers[b])
 	})
 }
 

@@ -30,7 +30,8 @@ func (s *scope) region(code []bytecode.Instr, t *lower.Task, site bytecode.Instr
 // between rounds: they get the initial values before, and the body ends with
 // copies of what it yields. Rows of collected results are stored first, since
 // they may be values that the copies overwrite; a yield that is itself carried
-// elsewhere was copied aside when the body was planned.
+// elsewhere was copied aside when the body was planned. Last come the copies of what
+// was made in the carried value's place, which only say that it is that value now.
 func (s *scope) loop(code []bytecode.Instr, t *lower.Task, site bytecode.Instr) []bytecode.Instr {
 	in, out := s.of(t.In), s.of(t.Out)
 	r := t.Region
@@ -41,7 +42,7 @@ func (s *scope) loop(code []bytecode.Instr, t *lower.Task, site bytecode.Instr) 
 	// captures. The body has the counter before, which is its own.
 	given := append(slices.Clone(out[:r.Carry]), in[r.Carry:]...)
 	var counter int
-	body := s.body(r, 0, append([]int{bytecode.Absent}, given...), nil, out, func(b *scope) []bytecode.Instr {
+	body := s.body(r, 0, append([]int{bytecode.Absent}, given...), out, out, func(b *scope) []bytecode.Instr {
 		counter = b.buffers[b.p.Inputs[0].Buffer]
 		return b.yield(r.Carry, out, site)
 	})
@@ -56,18 +57,27 @@ func (s *scope) loop(code []bytecode.Instr, t *lower.Task, site bytecode.Instr) 
 	return append(code, site)
 }
 
-// yield is the end of a loop's body.
+// yield is the end of a loop's body. What it does is numbered behind the body's tasks.
 func (s *scope) yield(carry int, out []int, site bytecode.Instr) (code []bytecode.Instr) {
 	for i := carry; i < len(out); i++ {
 		row := copyOf(site, out[i], s.buffers[s.p.Outputs[i].Buffer])
 		row.Op = bytecode.Row
 		code = append(code, row)
 	}
+	var names []bytecode.Instr
 	for i := range carry {
 		from := s.buffers[s.p.Outputs[i].Buffer]
-		if !s.samePlace(from, out[i]) {
+		switch {
+		case s.root(from) == s.root(out[i]): // carried on as it is
+		case s.samePlace(from, out[i]):
+			names = append(names, copyOf(site, out[i], from))
+		default:
 			code = append(code, copyOf(site, out[i], from))
 		}
+	}
+	code = append(code, names...)
+	for i := range code {
+		code[i].Task = len(s.p.Tasks) + i
 	}
 	return code
 }
@@ -77,7 +87,7 @@ func (s *scope) yield(carry int, out []int, site bytecode.Instr) (code []bytecod
 // its frame; end makes the code behind its tasks.
 func (s *scope) body(r *lower.Region, i int, args, results, writes []int, end func(*scope) []bytecode.Instr) int {
 	e := s.e
-	b := &scope{e: e, p: r.Bodies[i], args: args, results: results, inFrame: true}
+	b := &scope{e: e, p: r.Bodies[i], args: args, results: results, inFrame: true, rounds: r.Kind == lower.Loop}
 	index := len(e.out.Functions)
 	f := bytecode.Function{Name: bodyNames[r.Kind][i], Frame: -1}
 	if r.Frame >= 0 {
@@ -136,10 +146,7 @@ func (s *scope) outside(code []bytecode.Instr) (list []int) {
 }
 
 // samePlace reports whether two buffers are the same memory.
-func (s *scope) samePlace(a, b int) bool {
-	x, y := &s.e.out.Buffers[a], &s.e.out.Buffers[b]
-	return s.root(a) == s.root(b) && x.Offset == y.Offset
-}
+func (s *scope) samePlace(a, b int) bool { return s.e.out.Buffers[a].LiesWith(&s.e.out.Buffers[b]) }
 
 // sorted lists the buffers of a list ascending, each once, without those in
 // except, which is sorted.

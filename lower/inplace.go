@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/npulang/npu/ir"
+import (
+	"slices"
+
+	"github.com/npulang/npu/ir"
+)
 
 // A result takes the memory of an argument where the operator can compute it
 // there, and where the task is the last that looks at the argument, whatever the
@@ -47,7 +51,7 @@ func (p *Plan) argumentFor(task, i int, u *users, c *clocks) int {
 		r := p.Root(in)
 		a := &p.Buffers[r]
 		if a.Space == Arena && !a.Given && !a.Kept && a.First >= 0 && a.Size == out.Size && p.isWhole(in) &&
-			p.readOnce(t, r) && p.isLast(task, r, u, c) {
+			p.readOnce(t, r) && p.isLast(task, r, u, c) && p.mayLieThere(r, out, u) {
 			return r
 		}
 	}
@@ -84,6 +88,9 @@ func (t *Task) canReplace(k, i int) bool {
 	if t.Region == nil {
 		return i == 0 && t.Call.InPlace(k)
 	}
+	if t.Region.Kind == Loop {
+		return k == i && i < t.Region.Carry // the initial value of what it carries
+	}
 	first, ok := regionArgs[t.Region.Kind]
 	if !ok || k < first {
 		return false
@@ -117,7 +124,7 @@ func (p *Plan) byElements(k int) bool {
 }
 
 // regionArgs says for the regions whose bodies run once which argument is the
-// first that the bodies see. A loop reads its arguments again in each round.
+// first that the bodies see. A loop reads its other arguments again in each round.
 var regionArgs = map[RegionKind]int{Fused: 0, If: 1}
 
 // canReplace reports whether a body may make result i where parameter k lies: all
@@ -154,21 +161,20 @@ func (p *Plan) firstWrite(result int) int {
 	return first
 }
 
-// replaces reports whether a task can write its first result, which lies in a
-// result's memory, where it reads all of a parameter.
+// replaces reports whether a task can write what lies in a result's memory where it
+// reads all of a parameter.
 func (p *Plan) replaces(task, in, result int) bool {
 	t := &p.Tasks[task]
-	if t.Call == nil || t.Region != nil || len(t.Out) != 1 {
-		return false
-	}
-	out := t.Out[0]
-	if p.Buffers[out].Space != Output || p.Buffers[out].Slot != result || p.Buffers[out].Base >= 0 {
-		return false
-	}
-	for k, r := range t.In {
-		if r >= 0 && p.Root(r) == in {
-			return p.isWhole(r) && t.Call.InPlace(k)
-		}
-	}
-	return false
+	i := slices.IndexFunc(t.Out, func(out int) bool {
+		b := &p.Buffers[out]
+		return b.Space == Output && b.Slot == result && b.Base < 0
+	})
+	return i >= 0 && p.canReplaceParameter(t, in, i)
+}
+
+// canReplaceParameter reports whether a task can make its result i where it reads all
+// of a parameter.
+func (p *Plan) canReplaceParameter(t *Task, in, i int) bool {
+	k := slices.IndexFunc(t.In, func(r int) bool { return r >= 0 && p.Root(r) == in })
+	return t.Call != nil && k >= 0 && p.isWhole(t.In[k]) && t.canReplace(k, i)
 }

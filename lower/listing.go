@@ -110,8 +110,8 @@ func (p *Plan) taskRows(prefix string) [][]string {
 	return rows
 }
 
-// regionLabels names the bodies in front of their tasks: t3.body.t0.
-var regionLabels = map[RegionKind][]string{If: {"then.", "else."}, Loop: {"body.", "cond."}}
+// regionLabels names the bodies in front of their tasks: t3.loop.t0.
+var regionLabels = map[RegionKind][]string{If: {"then.", "else."}, Loop: {"loop.", "while."}}
 
 func taskList(tasks []int) string {
 	var b strings.Builder

@@ -74,11 +74,10 @@ type builder struct {
 	results map[resultOf]*ir.Value // the values of further results
 	joins   map[*ir.Value]*join    // concat and stack
 	parts   map[*ir.Value]part     // the values that are made in the memory of a join
-	// loop is set for the bodies of loops, whose results stay in the frame and
-	// whose parameters 1 to carry are carried values.
+	// loop is set for the bodies of loops, whose results stay in the frame, or lie where
+	// the next round finds them (see carryInPlace).
 	loop  bool
 	count bool // parameter 0 is the counter of a loop
-	carry int
 	fused bool // for the body of a fused region, which runs where the region does
 }
 

@@ -63,6 +63,7 @@ func (o *Options) effort(streams int) place.Effort {
 func (p *Plan) placeBuffers(opts *Options) {
 	u := p.users()
 	if opts.mode().inPlace {
+		p.carryInPlace(u)
 		p.reuseArguments(u)
 	}
 	slots := p.slots()
@@ -208,7 +209,7 @@ func (p *Plan) sum() {
 		}
 	}
 	for i := range p.Buffers {
-		if b := &p.Buffers[i]; b.Base < 0 && (b.Space == Arena || b.Space == Output && b.Given) {
+		if b := &p.Buffers[i]; b.Base < 0 && (b.Space == Arena || b.Space == Output && (b.Given || p.carry > 0)) {
 			p.Sum += roundUp(b.Size, p.Align)
 		}
 	}

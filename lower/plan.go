@@ -39,6 +39,7 @@ type Plan struct {
 	device   *device.Device // whose row decides
 	occupies unitSet        // what all tasks need
 
+	carry   int // of the body of a loop: how many results the next round has as parameters, from the second on
 	weights *weightTable
 	order   []int // of the tasks, by their place in program order; nil: that order
 }

@@ -118,9 +118,9 @@ func (b *builder) loopRegion(v *ir.Value, c *ir.Call, r *Region) error {
 	}
 	counter := true
 	return b.bodies(r, c.Bodies, func(inner *builder) {
-		inner.loop, inner.count, inner.carry = true, counter, r.Carry
-		if !counter {
-			inner.carry = 0 // a condition's result is only looked at
+		inner.loop, inner.count = true, counter
+		if counter { // a condition's result is only looked at
+			inner.plan.carry = r.Carry
 		}
 		counter = false
 	})

@@ -55,7 +55,7 @@ func (b *builder) keep(i, id int) int {
 	if b.count {
 		first = 1
 	}
-	if moved := r.Slot - first; r.Space == Input && moved >= 0 && moved < b.carry && moved != i && i < b.carry {
+	if moved := r.Slot - first; r.Space == Input && moved >= 0 && moved < p.carry && moved != i && i < p.carry {
 		id = b.copy(id, Buffer{Space: Arena}, b.f.Results[i])
 	}
 	p.extend(id, forever)

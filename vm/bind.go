@@ -11,6 +11,15 @@ import (
 	"github.com/npulang/npu/vm/kernel"
 )
 
+// Check reports what Load would refuse of a program, whatever its weights.
+func Check(p *bytecode.Program) error {
+	if err := bytecode.Verify(p); err != nil {
+		return err
+	}
+	_, err := bindCalls(p.Kernels, nil)
+	return err
+}
+
 // bindCalls finds the call of each row of the program's table, among those given
 // if there are any.
 func bindCalls(rows []bytecode.Kernel, given []*ir.Call) ([]*ir.Call, error) {
@@ -62,7 +71,9 @@ func (b *binder) step(in *bytecode.Instr, unused bool) (st step, err error) {
 	case bytecode.Call:
 		b.region(&st)
 	case bytecode.Copy:
-		b.copy(&st)
+		if st.renames = b.m.program.Renames(in); !st.renames {
+			b.copy(&st)
+		}
 	}
 	if b.m.check != nil && st.task != nil && st.body == nil {
 		st.body = kernel.Single(st.call, b.m.constants(in.In), b.m.program.Kernels[in.Index].InPlace)

@@ -58,7 +58,7 @@ func (m *Machine) work(st *step, bodies []int64) int64 {
 		return times(bodies[st.Bodies[0]], st.Rounds())
 	case len(st.Bodies) > 0:
 		return bodies[st.Bodies[0]]
-	case st.Op == bytecode.Copy:
+	case st.Op == bytecode.Copy && !st.renames:
 		return m.program.Buffers[st.Out[0]].Size / 4
 	}
 	return 0

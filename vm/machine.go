@@ -79,6 +79,7 @@ type step struct {
 	work    int64            // nanoseconds, about
 	parts   int              // of a large task; 0: it is not divided
 	number  int              // among all of the machine
+	renames bool             // a copy that moves nothing
 	touches []int            // see findTouches
 }
 

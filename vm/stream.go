@@ -146,7 +146,9 @@ func (s *stream) step(st *step) error {
 		if st.task != nil {
 			return s.exec(st, out, in)
 		}
-		copy(out[0].Data, in[0].Data)
+		if !st.renames {
+			copy(out[0].Data, in[0].Data)
+		}
 	case bytecode.Row:
 		size := int64(len(in[0].Data))
 		copy(out[0].Data[s.round*size:][:size], in[0].Data)

@@ -17,7 +17,7 @@ import (
 
 // A Task tells of an instruction that does work, or has bodies that do.
 type Task struct {
-	Name  string   // "t3"; of the second instruction of its body "t3.1"
+	Name  string   // "t3"; of the second task of its body "t3.loop.t1"; of the first copy to where a loop carries a value "t3.first0"
 	Ops   []string // names of operators; of a copy "copy", of control flow "if" or "loop"
 	Value string   // of the first result, as listings call it
 	Loc   diag.Loc
@@ -92,9 +92,7 @@ func (m *Machine) Tasks() []Task {
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(a.Task, b.Task) })
-	for _, st := range steps {
-		l.add(fmt.Sprintf("t%d", st.Task), st)
-	}
+	l.code("", steps)
 	return l.tasks
 }
 
@@ -103,6 +101,23 @@ type lister struct {
 	m     *Machine
 	w     *watch // nil: nothing was counted
 	tasks []Task
+}
+
+// code lists a piece of code, the names of its tasks behind a prefix. What a loop
+// carries is copied by the loop's task, before it: t1.first0, t1.first1, then t1.
+func (l *lister) code(prefix string, steps []*step) {
+	firsts := 0
+	for i, st := range steps {
+		name := fmt.Sprintf("%st%d", prefix, st.Task)
+		if i > 0 && steps[i-1].Task != st.Task {
+			firsts = 0
+		}
+		if st.Op == bytecode.Copy && slices.ContainsFunc(steps[i:], func(o *step) bool { return o.Op == bytecode.Loop && o.Task == st.Task }) {
+			name = fmt.Sprintf("%s.first%d", name, firsts)
+			firsts++
+		}
+		l.add(name, st)
+	}
 }
 
 // add lists an instruction and the bodies that it runs.
@@ -124,18 +139,15 @@ func (l *lister) add(name string, st *step) {
 	if st.task != nil {
 		return
 	}
-	for b, body := range st.Bodies {
+	for _, body := range st.Bodies {
 		if body == bytecode.NoBody {
 			continue
 		}
-		steps := l.m.code[body][0]
-		for i := range steps {
-			inner := fmt.Sprintf("%s.%d", name, steps[i].Task)
-			if len(st.Bodies) > 1 {
-				inner = fmt.Sprintf("%s.%s%d", name, l.m.program.Functions[st.Bodies[b]].Name, steps[i].Task)
-			}
-			l.add(inner, &steps[i])
+		var steps []*step
+		for i := range l.m.code[body][0] {
+			steps = append(steps, &l.m.code[body][0][i])
 		}
+		l.code(fmt.Sprintf("%s.%s.", name, l.m.program.Functions[body].Name), steps)
 	}
 }
 
@@ -145,6 +157,9 @@ func (l *lister) describe(t *Task, st *step) bool {
 	case bytecode.Exec, bytecode.Call:
 		l.operators(t, st)
 	case bytecode.Copy, bytecode.Row:
+		if st.renames {
+			return false
+		}
 		t.Ops, t.Bytes = []string{"copy"}, 2*l.m.program.Buffers[st.In[0]].Size
 		t.Types = l.types(st.In[:1], nil)
 	case bytecode.Branch:

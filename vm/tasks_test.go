@@ -103,7 +103,7 @@ func TestTasksOfARegion(t *testing.T) {
 	if strings.Join(region.Ops, "+") != "matmul+relu" || region.Kernel != "" || region.Why == "" || region.Flops != 0 {
 		t.Errorf("%+v", region)
 	}
-	if tasks[1].Name != region.Name+".0" || tasks[2].Name != region.Name+".1" || tasks[1].Flops != 2*4*8*8 {
+	if tasks[1].Name != region.Name+".fused.t0" || tasks[2].Name != region.Name+".fused.t1" || tasks[1].Flops != 2*4*8*8 {
 		t.Errorf("%+v\n%+v", tasks[1], tasks[2])
 	}
 }

@@ -14,7 +14,7 @@ type Opcode uint8
 const (
 	End    Opcode = iota // the stream or body is done
 	Exec                 // run kernel Index: Out <- In
-	Copy                 // Out[0] gets the bytes of In[0]
+	Copy                 // Out[0] gets the bytes of In[0]; if it lies there, they are Out[0] from now on
 	Row                  // in the body of a loop: row t of Out[0] gets the bytes of In[0]
 	Wait                 // go on when event Index has been posted
 	Post                 // post event Index
@@ -42,6 +42,12 @@ type Instr struct {
 	From, To int64
 	Task     int
 	Pos      diag.Loc
+}
+
+// Renames reports whether an instruction is a copy that moves nothing: it says that
+// what lies there is another buffer from now on.
+func (p *Program) Renames(in *Instr) bool {
+	return in.Op == Copy && in.Out[0] != in.In[0] && p.Buffers[in.Out[0]].LiesWith(&p.Buffers[in.In[0]])
 }
 
 // A field is one operand of an instruction in its encoded form.

@@ -88,6 +88,11 @@ type Buffer struct {
 	Name   string // of the value, as the IR prints it
 }
 
+// LiesWith reports whether two buffers are the same bytes.
+func (b *Buffer) LiesWith(o *Buffer) bool {
+	return b.Space == o.Space && b.Slot == o.Slot && b.Offset == o.Offset && b.Size == o.Size
+}
+
 // A Weight is memory that is filled before the first run: a constant with its
 // bytes, or a parameter that is looked up by name.
 type Weight struct {

@@ -277,9 +277,9 @@ func (f *flow) exec(pl place, in *Instr) error {
 	return f.storeAll(pl, in)
 }
 
-// copy reads one buffer and writes another.
+// copy reads one buffer and writes another, or gives what it has read another name.
 func (f *flow) copy(pl place, in *Instr) error {
-	if err := f.read(pl, in.In[0]); err != nil {
+	if err := f.readAs(pl, in.In[0], !f.v.p.Renames(in)); err != nil {
 		return err
 	}
 	return f.storeAll(pl, in)
