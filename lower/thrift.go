@@ -9,7 +9,7 @@ import "slices"
 // streams. Who asks for a number of streams, and a device whose units are what tasks
 // wait for, has them for time alone.
 func (p *Plan) arrange(o *Options) {
-	if o.Streams != 0 || o.streams() == 1 || o.Device.Workers == 0 || p.pinned() {
+	if o.Streams != 0 || o.streams() == 1 || o.Device.Workers == 0 || p.pins() > 0 {
 		p.settle(o)
 		return
 	}
@@ -36,14 +36,43 @@ func fewer(n int) int { return min(n-1, max(n/2, 3)) }
 
 // settle decides on streams, events and places by the options.
 func (p *Plan) settle(o *Options) {
-	p.assignStreams(o)
-	p.placeEvents()
+	p.spread(o)
 	p.placeBuffers(o)
 }
 
-// pinned reports whether @stream asks for streams.
-func (p *Plan) pinned() bool {
-	return slices.ContainsFunc(p.Tasks, func(t Task) bool { return t.Pin != "" })
+// spread decides on streams and events. Each event of a plan is posted once a run, and
+// all are there from its start: where they are more than the device has at a time, fewer
+// streams need fewer. One stream needs none, and is also where the names that @stream
+// gives leave no other way.
+func (p *Plan) spread(o *Options) {
+	if len(p.Tasks) <= o.Device.Events { // each posts one at most
+		p.assignStreams(o)
+		p.placeEvents()
+		return
+	}
+	bare, few := p.copied(), *o
+	for {
+		p.assignStreams(&few)
+		p.placeEvents()
+		if len(p.Events) <= o.Device.Events {
+			return
+		}
+		if few.Streams = fewer(len(p.Streams)); few.Streams < bare.pins() {
+			few.Streams = 1
+		}
+		*p = *bare.copied()
+	}
+}
+
+// pins is how many streams @stream asks for.
+func (p *Plan) pins() int {
+	names := map[string]bool{}
+	for i := range p.Tasks {
+		if pin := p.Tasks[i].Pin; pin != "" {
+			names[pin] = true
+		}
+	}
+	return len(names)
 }
 
 // copied is the plan before anything is settled, for another try.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/device"
 	"github.com/npulang/npu/ir/irtest"
 	"github.com/npulang/npu/ir/tensor"
 )
@@ -81,4 +82,72 @@ func TestThriftHolds(t *testing.T) {
 	if several == 0 {
 		t.Error("no graph had several streams")
 	}
+}
+
+// TestEventsLimit: a plan has no more events than the device has at a time, and more
+// than one stream as long as that is so.
+func TestEventsLimit(t *testing.T) {
+	dev := *device.Lookup("cpu")
+	ladder := rungs(t, 40)
+	free := lowered(t, ladder, Options{Device: &dev, Streams: 8})
+	if len(free.Streams) < 3 || len(free.Events) < 40 {
+		t.Fatalf("%d streams with %d events: this graph does not ask for enough", len(free.Streams), len(free.Events))
+	}
+	some := false
+	for _, events := range []int{len(free.Events), len(free.Events) - 1, len(free.Events) / 2, 10, 1} {
+		dev.Events = events
+		p := lowered(t, ladder, Options{Device: &dev, Streams: 8})
+		if len(p.Events) > events || p.Tasks[0].Stream != 0 {
+			t.Errorf("%d events where the device has %d", len(p.Events), events)
+		}
+		some = some || len(p.Streams) > 1 && len(p.Streams) < len(free.Streams)
+		if events == len(free.Events) && len(p.Streams) != len(free.Streams) {
+			t.Errorf("%d streams instead of %d, though the events are enough", len(p.Streams), len(free.Streams))
+		}
+	}
+	if !some {
+		t.Errorf("streams are all or one")
+	}
+}
+
+// TestEventsLimitOfPins: streams that @stream names give way to the limit.
+func TestEventsLimitOfPins(t *testing.T) {
+	dev := *device.Lookup("ascend910b3")
+	ladder := rungs(t, 10)
+	for i, v := range ladder.Body {
+		v.Annots = append(v.Annots, ir.Annot{Name: "stream", Arg: string(rune('a' + i%4))})
+	}
+	dev.Events = 3
+	if p := lowered(t, ladder, Options{Device: &dev}); len(p.Events) > 3 || len(p.Streams) != 1 {
+		t.Errorf("%d streams with %d events, the device has 3", len(p.Streams), len(p.Events))
+	}
+}
+
+// rungs are four chains of products and sums, each of which reads at every step what
+// its neighbour has made.
+func rungs(t *testing.T, steps int) *ir.Func {
+	t.Helper()
+	f := &ir.Func{Name: "rungs"}
+	add := func(op string, args ...*ir.Value) *ir.Value {
+		out, err := f.Add(ir.Lookup(op), args, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0]
+	}
+	x := f.NewInput("x", ir.T(tensor.F32, ir.N(256), ir.N(256)))
+	at := []*ir.Value{x, x, x, x}
+	for i := range steps {
+		next := make([]*ir.Value, len(at))
+		for k, v := range at {
+			op := "matmul"
+			if (i+k)%2 == 0 {
+				op = "add"
+			}
+			next[k] = add(op, v, at[(k+1)%len(at)])
+		}
+		at = next
+	}
+	f.Results = at
+	return f
 }
