@@ -23,9 +23,17 @@ func Compile(src Source, opts Options) (*Program, error) {
 }
 
 // Check reports the mistakes and warnings of a program, all its graphs and
-// tests; it needs no weights.
+// tests; it needs no weights. It also takes a listing of bytecode, and says what is wrong
+// with its text or what the verifier cannot prove of it.
 func Check(src Source, opts Options) Diagnostics {
-	c, err := load(src, opts)
+	t, err := src.open()
+	if err != nil {
+		return asDiagnostics(err)
+	}
+	if t.isListing() {
+		return t.checkListing()
+	}
+	c, err := loadText(t, opts)
 	if err != nil {
 		return asDiagnostics(err)
 	}
@@ -64,8 +72,15 @@ func load(src Source, opts Options) (*compilation, error) {
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
+	return loadText(t, opts)
+}
+
+func loadText(t *text, opts Options) (*compilation, error) {
+	if t.isListing() {
+		return nil, t.notRun()
+	}
 	c := &compilation{opts: opts, text: t, unproved: map[*Rule]bool{}}
-	err = c.opts.CheckPlanning()
+	err := c.opts.CheckPlanning()
 	if err == nil {
 		err = c.opts.CheckKernels()
 	}

@@ -244,15 +244,18 @@ func (g *Graph) open() (*text, error) {
 // isIR reports whether a text is IR rather than a script: its first line that
 // is no comment begins a function.
 func (t *text) isIR() bool {
+	rest, ok := strings.CutPrefix(t.firstLine(), "func")
+	return ok && strings.HasPrefix(strings.TrimSpace(rest), "@")
+}
+
+// firstLine is the first line of a text that is no comment.
+func (t *text) firstLine() string {
 	for line := range strings.Lines(strings.TrimPrefix(t.content, "\ufeff")) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "//") {
-			continue
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			return line
 		}
-		rest, ok := strings.CutPrefix(line, "func")
-		return ok && strings.HasPrefix(strings.TrimSpace(rest), "@")
 	}
-	return false
+	return ""
 }
 
 // openWeights opens the weights file that a script names.

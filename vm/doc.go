@@ -3,6 +3,7 @@
 //	a program that passes the verifier     m, err := vm.Load(p, weights, vm.Options{})
 //	and the tensors of its weights    =>   out, err := m.Run(ctx, inputs)
 //	                                       err := m.RunInto(ctx, inputs, outputs)
+//	without weights                    =>  err := vm.Check(p)
 //
 // Load proves the program safe (bytecode.Verify), finds a kernel for each exec
 // (vm/kernel), estimates how long each step takes, splits those that are worth it,

@@ -85,7 +85,7 @@ A value of --input that begins with a bracket, a digit, a sign or a quote is a l
 
 // Help is the rest of npu check --help.
 func (*checkCmd) Help() string {
-	return `Checks all graphs, functions, tests and rules of a file, also of one that has no graph. Prints nothing when nothing is wrong.`
+	return `Checks all graphs, functions, tests and rules of a file, also of one that has no graph. Prints nothing when nothing is wrong. Of a compiled program (.npuc) the weights' checksum is checked too. A listing of bytecode, as npu emit bytecode prints it, is read and proved.`
 }
 
 // Help is the rest of npu test --help.
