@@ -133,7 +133,7 @@ func (r *Results) put(i int, v float64) {
 // of the rows. The rows have elements.
 func (x *Scratch) Fold(level isa.Level, f Reduction, y *Layout, lo, hi int, dst Results, src []float32, correction int) {
 	l, how := at(level), &foldings[f]
-	x.long.halted = false
+	x.begin()
 	whole := x.rows(l, y.N)
 	for u := lo; u < hi; u++ {
 		switch {
@@ -267,20 +267,38 @@ func rowPlace(best func(*loops, []float32) float32) func(*loops, *Layout, []floa
 	}
 }
 
-// lines calls f with the rows of columns: element i of stretch t.
-func (y *Layout) lines(src []float32, s strip, f func(i int, x []float32)) {
-	for t := range y.Times {
-		for i := range y.N {
-			at := t*y.Apart + s.at + i*s.step
-			f(i, src[at:at+s.width])
-		}
+// A run is some of the rows of columns: elements first to before end of stretch t.
+type run struct {
+	y             *Layout
+	s             strip
+	t, first, end int
+}
+
+// next goes on to the next piece of the rows; it reports whether there is one, and is
+// not to halt.
+func (x *Scratch) next(r *run) bool {
+	x.passed((r.end - r.first) * r.s.width)
+	if r.first = r.end; r.first == r.y.N {
+		r.t, r.first = r.t+1, 0
+	}
+	r.end = min(r.first+rowsOf(r.s.width), r.y.N)
+	return r.t < r.y.Times && !x.long.halted
+}
+
+// each calls f with the rows of a run: element i of each column.
+func (r *run) each(src []float32, f func(i int, v []float32)) {
+	at := r.t*r.y.Apart + r.s.at
+	for i := r.first; i < r.end; i++ {
+		f(i, src[at+i*r.s.step:][:r.s.width])
 	}
 }
 
 func columnSum(of func(*loops) columnLoop) func(*loops, *Scratch, *Layout, []float32, strip) {
 	return func(l *loops, x *Scratch, y *Layout, src []float32, s strip) {
 		acc, add := x.zeros(0, s.width), of(l)
-		y.lines(src, s, func(_ int, v []float32) { add(acc, v) })
+		for r := (run{y: y, s: s}); x.next(&r); {
+			r.each(src, func(_ int, v []float32) { add(acc, v) })
+		}
 	}
 }
 
@@ -289,7 +307,9 @@ func columnProd(l *loops, x *Scratch, y *Layout, src []float32, s strip) {
 	for c := range acc {
 		acc[c] = 1
 	}
-	y.lines(src, s, func(_ int, v []float32) { l.prodColumns(acc, v) })
+	for r := (run{y: y, s: s}); x.next(&r); {
+		r.each(src, func(_ int, v []float32) { l.prodColumns(acc, v) })
+	}
 }
 
 func columnExtreme(start float64, of func(*loops) extremeLoop) func(*loops, *Scratch, *Layout, []float32, strip) {
@@ -304,7 +324,9 @@ func (x *Scratch) extremes(f extremeLoop, start float32, y *Layout, src []float3
 	for c := range best {
 		best[c] = start
 	}
-	y.lines(src, s, func(_ int, v []float32) { f(best, v) })
+	for r := (run{y: y, s: s}); x.next(&r); {
+		r.each(src, func(_ int, v []float32) { f(best, v) })
+	}
 	return best
 }
 
@@ -317,7 +339,9 @@ func widen(to []float64, from []float32) {
 func columnSpread(l *loops, x *Scratch, y *Layout, src []float32, s strip) {
 	d, dd := x.zeros(0, s.width), x.zeros(1, s.width)
 	pivots := src[s.at : s.at+s.width]
-	y.lines(src, s, func(_ int, v []float32) { l.momentsColumns(d, dd, v, pivots) })
+	for r := (run{y: y, s: s}); x.next(&r); {
+		r.each(src, func(_ int, v []float32) { l.momentsColumns(d, dd, v, pivots) })
+	}
 	n := y.length()
 	for c := range d {
 		d[c] = spread(d[c], dd[c], n)
@@ -327,7 +351,9 @@ func columnSpread(l *loops, x *Scratch, y *Layout, src []float32, s strip) {
 func columnLogSumExp(l *loops, x *Scratch, y *Layout, src []float32, s strip) {
 	top := x.extremes(l.mostColumns, lowest, y, src, s)
 	sums, away := x.zeros(0, s.width), x.float(1, s.width)
-	y.lines(src, s, func(_ int, v []float32) { l.expColumns(away, sums, v, top, unscaled.magic, unscaled.cut) })
+	for r := (run{y: y, s: s}); x.next(&r); {
+		r.each(src, func(_ int, v []float32) { l.expColumns(away, sums, v, top, unscaled.magic, unscaled.cut) })
+	}
 	for c, v := range top {
 		if v-v != 0 {
 			sums[c] = float64(v)
@@ -339,13 +365,15 @@ func columnLogSumExp(l *loops, x *Scratch, y *Layout, src []float32, s strip) {
 
 func columnCount(_ *loops, x *Scratch, y *Layout, src []float32, s strip) {
 	acc := x.zeros(0, s.width)
-	y.lines(src, s, func(_ int, v []float32) {
-		for c, e := range v {
-			if e != 0 {
-				acc[c]++
+	for r := (run{y: y, s: s}); x.next(&r); {
+		r.each(src, func(_ int, v []float32) {
+			for c, e := range v {
+				if e != 0 {
+					acc[c]++
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func columnPlaces(start float32, of func(*loops) placeLoop) func(*loops, *Scratch, *Layout, []float32, strip) {
@@ -354,7 +382,9 @@ func columnPlaces(start float32, of func(*loops) placeLoop) func(*loops, *Scratc
 		for c := range best {
 			best[c], places[c] = start, 0
 		}
-		y.lines(src, s, func(i int, v []float32) { f(best, places, v, int32(i)) })
+		for r := (run{y: y, s: s}); x.next(&r); {
+			r.each(src, func(i int, v []float32) { f(best, places, v, int32(i)) })
+		}
 		acc := x.double(0, s.width)
 		for c, v := range places {
 			acc[c] = float64(v)

@@ -113,9 +113,11 @@ func (f *layerNorm) row(l *loops, _ *Scratch, dst, src []float32) {
 func (f *layerNorm) columns(l *loops, x *Scratch, dst, src []float32, n int, s strip) {
 	d, dd := x.zeros(0, s.width), x.zeros(1, s.width)
 	pivots := src[s.at : s.at+s.width]
-	for i := range n {
-		at := s.at + i*s.step
-		l.momentsColumns(d, dd, src[at:at+s.width], pivots)
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.momentsColumns(d, dd, src[at:at+s.width], pivots)
+		}
 	}
 	for c, pivot := range pivots {
 		m := centerOf(pivot, d[c], dd[c], n, f.eps)
@@ -138,9 +140,11 @@ func (f *rootNorm) row(l *loops, _ *Scratch, dst, src []float32) {
 
 func (f *rootNorm) columns(l *loops, x *Scratch, dst, src []float32, n int, s strip) {
 	means, dd := x.zeros(0, s.width), x.zeros(1, s.width)
-	for i := range n {
-		at := s.at + i*s.step
-		l.sumSquareColumns(dd, src[at:at+s.width])
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.sumSquareColumns(dd, src[at:at+s.width])
+		}
 	}
 	for c, v := range dd {
 		m := rms(v, n, f.eps)
@@ -158,17 +162,19 @@ func (x *Scratch) normalColumns(l *loops, dst, src []float32, n int, s strip, a 
 		hi[c], lo[c], r[c] = m.parts()
 		plain = plain && m.plain()
 	}
-	for i := range n {
-		at := s.at + i*s.step
-		to, from := dst[at:at+s.width], src[at:at+s.width]
-		w, b := a.of(i)
-		if plain {
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			to, from := dst[at:at+s.width], src[at:at+s.width]
+			w, b := a.of(i)
+			if plain {
+				l.normalColumns(to, from, hi, lo, r, w, b)
+				continue
+			}
+			copy(x.float(3, s.width), from) // dst may be src
 			l.normalColumns(to, from, hi, lo, r, w, b)
-			continue
+			x.mend(to, w, b)
 		}
-		copy(x.float(3, s.width), from) // dst may be src
-		l.normalColumns(to, from, hi, lo, r, w, b)
-		x.mend(to, w, b)
 	}
 }
 

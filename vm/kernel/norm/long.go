@@ -1,7 +1,9 @@
 package norm
 
-// long is the length of the pieces in which a longer row is computed, one after the
-// other, so that a run that is to end does so within a piece: a millisecond or two.
+import "iter"
+
+// long is the length of the pieces in which a longer row, or columns of more elements
+// together, are computed, one after the other, so that a run that is to end does so within a piece: a millisecond or two.
 // The sums of pieces are added in ascending order.
 const long = 1 << 20
 
@@ -10,6 +12,7 @@ type chopper struct {
 	of     *loops // what loops were made of
 	loops  loops
 	halted bool // the row under way was left
+	passed int  // elements of columns since it was last asked
 }
 
 // rows are primitives for rows of n elements.
@@ -23,7 +26,7 @@ func (x *Scratch) rows(l *loops, n int) *loops {
 	return &x.long.loops
 }
 
-// Halted reports whether the last call left a long row because Halt said so: results
+// Halted reports whether the last call left long rows or columns because Halt said so: results
 // are not there then.
 func (x *Scratch) Halted() bool { return x.long.halted }
 
@@ -34,6 +37,35 @@ func (x *Scratch) pieces(n int, f func(lo, hi int)) {
 		x.long.halted = x.Halt != nil && x.Halt()
 	}
 }
+
+// spans are the bounds of the pieces of n rows of columns so wide, until they are to
+// halt.
+func (x *Scratch) spans(n, width int) iter.Seq2[int, int] {
+	return func(yield func(lo, hi int) bool) {
+		rows := rowsOf(width)
+		for lo, hi := 0, 0; lo < n && !x.long.halted; lo = hi {
+			if hi = min(lo+rows, n); !yield(lo, hi) {
+				return
+			}
+			x.passed((hi - lo) * width)
+		}
+	}
+}
+
+// rowsOf is how many rows of columns so wide are a piece.
+func rowsOf(width int) int { return max(1, long/max(1, width)) }
+
+// passed notes that so many elements of columns are done, and asks behind a piece of them
+// whether to halt.
+func (x *Scratch) passed(n int) {
+	if x.long.passed += n; x.long.passed >= long {
+		x.long.passed = 0
+		x.long.halted = x.Halt != nil && x.Halt()
+	}
+}
+
+// begin forgets what the last call has left.
+func (x *Scratch) begin() { x.long.halted, x.long.passed = false, 0 }
 
 // chop makes the primitives that rows are computed with.
 func (c *chopper) chop(x *Scratch, l *loops) {

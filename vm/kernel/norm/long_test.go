@@ -1,6 +1,7 @@
 package norm
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -89,6 +90,44 @@ func TestLongRows(t *testing.T) {
 	}
 	if got := want["fold "+string('a'+rune(Max))][0]; float64(got) != top {
 		t.Errorf("the largest is %v, want %v", got, top)
+	}
+}
+
+// TestHaltColumns: columns that are long together are left between two pieces, in
+// mappings and reductions, and few elements in many stretches are too.
+func TestHaltColumns(t *testing.T) {
+	const rows, width = long / 2, 6
+	x := make([]float32, rows*width)
+	dst := make([]float32, len(x))
+	asked := 0
+	s := &Scratch{Halt: func() bool { asked++; return asked == 2 }}
+	space := Space{1, rows, width}
+	cases := map[string]func(){
+		"softmax": func() { s.Softmax(isa.Best(), space, 0, space.Units(), dst, x) },
+		"layernorm": func() {
+			s.LayerNorm(isa.Best(), space, 0, space.Units(), dst, x, Affine{}, 1e-5)
+		},
+	}
+	for f := range reductions {
+		r := Results{F32: dst}
+		if f >= ArgMax {
+			r = Results{I64: make([]int64, width)}
+		}
+		y := Layout{space, 1, 0}
+		cases[fmt.Sprint("fold ", f)] = func() { s.Fold(isa.Best(), f, &y, 0, y.Units(), r, x, 0) }
+		if f < ArgMax {
+			z := Layout{Space{2, 4, width}, rows / 8, 8 * width}
+			cases[fmt.Sprint("stretches ", f)] = func() { s.Fold(isa.Best(), f, &z, 0, z.Units(), r, x, 0) }
+		}
+	}
+	for name, run := range cases {
+		asked = 0
+		if run(); !s.Halted() || asked != 2 {
+			t.Errorf("%s: halted %v, asked %d times", name, s.Halted(), asked)
+		}
+		if n := testing.AllocsPerRun(2, run); n != 0 {
+			t.Errorf("%s allocates %v times", name, n)
+		}
 	}
 }
 

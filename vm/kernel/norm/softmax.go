@@ -24,17 +24,21 @@ func (*softmax) row(l *loops, _ *Scratch, dst, src []float32) {
 
 func (*softmax) columns(l *loops, x *Scratch, dst, src []float32, n int, s strip) {
 	top, sums := x.tops(l, src, n, s), x.zeros(0, s.width)
-	for i := range n {
-		at := s.at + i*s.step
-		l.expColumns(dst[at:at+s.width], sums, src[at:at+s.width], top, raised.magic, raised.cut)
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.expColumns(dst[at:at+s.width], sums, src[at:at+s.width], top, raised.magic, raised.cut)
+		}
 	}
 	r := top
 	for c, v := range sums {
 		r[c] = float32(1 / v)
 	}
-	for i := range n {
-		at := s.at + i*s.step
-		l.scaleColumns(dst[at:at+s.width], dst[at:at+s.width], r)
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.scaleColumns(dst[at:at+s.width], dst[at:at+s.width], r)
+		}
 	}
 }
 
@@ -44,9 +48,11 @@ func (x *Scratch) tops(l *loops, src []float32, n int, s strip) []float32 {
 	for c := range top {
 		top[c] = lowest
 	}
-	for i := range n {
-		at := s.at + i*s.step
-		l.topColumns(top, src[at:at+s.width])
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.topColumns(top, src[at:at+s.width])
+		}
 	}
 	return top
 }
@@ -74,16 +80,20 @@ func (*logSoftmax) row(l *loops, _ *Scratch, dst, src []float32) {
 
 func (*logSoftmax) columns(l *loops, x *Scratch, dst, src []float32, n int, s strip) {
 	top, sums, away := x.tops(l, src, n, s), x.zeros(0, s.width), x.float(1, s.width)
-	for i := range n {
-		at := s.at + i*s.step
-		l.expColumns(away, sums, src[at:at+s.width], top, unscaled.magic, unscaled.cut)
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.expColumns(away, sums, src[at:at+s.width], top, unscaled.magic, unscaled.cut)
+		}
 	}
 	for c, v := range sums {
 		sums[c] = float64(top[c]) + math.Log(v)
 	}
-	for i := range n {
-		at := s.at + i*s.step
-		l.lowerColumns(dst[at:at+s.width], src[at:at+s.width], sums)
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.lowerColumns(dst[at:at+s.width], src[at:at+s.width], sums)
+		}
 	}
 }
 
@@ -106,15 +116,19 @@ func (f *length) row(l *loops, _ *Scratch, dst, src []float32) {
 
 func (f *length) columns(l *loops, x *Scratch, dst, src []float32, n int, s strip) {
 	sums := x.zeros(0, s.width)
-	for i := range n {
-		at := s.at + i*s.step
-		l.sumSquareColumns(sums, src[at:at+s.width])
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.sumSquareColumns(sums, src[at:at+s.width])
+		}
 	}
 	for c, v := range sums {
 		sums[c] = f.inverse(v)
 	}
-	for i := range n {
-		at := s.at + i*s.step
-		l.stretchColumns(dst[at:at+s.width], src[at:at+s.width], sums)
+	for first, end := range x.spans(n, s.width) {
+		for i := first; i < end; i++ {
+			at := s.at + i*s.step
+			l.stretchColumns(dst[at:at+s.width], src[at:at+s.width], sums)
+		}
 	}
 }

@@ -70,7 +70,8 @@ func (s Space) strip(unit int) strip {
 // Scratch is memory on the way, for one goroutine at a time. Its zero value is ready;
 // it grows.
 type Scratch struct {
-	// Halt, if not nil, is asked between the pieces of long rows whether to leave them.
+	// Halt, if not nil, is asked between the pieces of long rows and columns whether to
+	// leave them.
 	Halt func() bool
 
 	long    chopper
@@ -110,7 +111,7 @@ type mapping interface {
 // run computes units lo to before hi.
 func (x *Scratch) run(level isa.Level, s Space, lo, hi int, dst, src []float32, f mapping) {
 	l := at(level)
-	if x.long.halted = false; s.N == 0 {
+	if x.begin(); s.N == 0 {
 		return
 	}
 	whole := x.rows(l, s.N)
@@ -144,12 +145,16 @@ func (x *Scratch) apart(l *loops, s Space, unit int, dst, src []float32, f mappi
 	row := room(&x.turned, s.N)
 	for c := range s.Inner {
 		at := unit*s.N*s.Inner + c
-		for i := range row {
-			row[i] = src[at+i*s.Inner]
+		for first, end := range x.spans(s.N, 1) {
+			for i := first; i < end; i++ {
+				row[i] = src[at+i*s.Inner]
+			}
 		}
 		f.row(l, x, row, row)
-		for i, v := range row {
-			dst[at+i*s.Inner] = v
+		for first, end := range x.spans(s.N, 1) {
+			for i := first; i < end; i++ {
+				dst[at+i*s.Inner] = row[i]
+			}
 		}
 	}
 }
