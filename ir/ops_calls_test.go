@@ -233,3 +233,53 @@ func TestLongSorts(t *testing.T) {
 		}
 	}
 }
+
+// TestLongEvaluationsAsk: evaluations without an error of their own ask on the way
+// whether to go on, and end when they are not to.
+func TestLongEvaluationsAsk(t *testing.T) {
+	const n = 8*stopEvery + 5
+	x, at := tensor.New(tensor.F32, n), tensor.New(tensor.I64, n)
+	for i := range n {
+		at.SetInt(i, int64(i*7%n))
+	}
+	number := DimLit(N(n))
+	for _, test := range []struct {
+		op    *Op
+		attrs map[string]Lit
+		args  []*tensor.T
+	}{
+		{Iota, map[string]Lit{"n": number}, nil},
+		{Arange, map[string]Lit{"a": number}, nil},
+		{Linspace, map[string]Lit{"a": FloatLit(0), "b": FloatLit(1), "n": number}, nil},
+		{Cast, map[string]Lit{"dtype": DTypeLit(tensor.I32)}, []*tensor.T{x}},
+		{Scatter, map[string]Lit{"axis": IntLit(0)}, []*tensor.T{x, at, x}},
+		{Scatter, map[string]Lit{"axis": IntLit(0), "reduce": StrLit("add")}, []*tensor.T{x, at, x}},
+	} {
+		asked, most := 0, 0
+		c := &Call{Op: test.op, Attrs: test.op.Defaults(), Budget: &Budget{}}
+		for i, a := range test.op.Attrs {
+			if l, ok := test.attrs[a.Name]; ok {
+				c.Attrs[i] = l
+			}
+		}
+		for _, a := range test.args {
+			c.In = append(c.In, TypeOf(a))
+		}
+		if err := InferCall(c); err != nil {
+			t.Fatal(err)
+		}
+		c.Budget.Stop = func() error {
+			if asked++; most > 0 && asked >= most {
+				return Errorf("limit", "stopped")
+			}
+			return nil
+		}
+		if _, err := Evaluate(c, test.args...); err != nil || asked < n/stopEvery {
+			t.Errorf("%s asked %d times in %d elements: %v", test.op.Name, asked, n, err)
+		}
+		asked, most = 0, 3
+		if _, err := Evaluate(c, test.args...); !hasCode(err, "limit") || asked > most+2 {
+			t.Errorf("%s went on after it was stopped: asked %d times, %v", test.op.Name, asked, err)
+		}
+	}
+}

@@ -76,6 +76,9 @@ func castRun[W wide](w width[W]) func(c *Call, out, x *tensor.T) {
 		}
 		buf := room[W](c, min(chunk, x.Len()))
 		for at, n := 0, x.Len(); at < n; at += chunk {
+			if at%stopEvery == 0 && c.Budget.stop() != nil {
+				return // Evaluate asks again
+			}
 			part := buf[:min(chunk, n-at)]
 			w.load(x, part, at)
 			w.store(out, at, part)

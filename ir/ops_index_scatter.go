@@ -137,6 +137,9 @@ func update(c *Call, x *tensor.T, at []int, u *tensor.T) []*tensor.T {
 	if reduce == "none" {
 		size := x.DType.Size()
 		for k, p := range at {
+			if k%stopEvery == 0 && c.Budget.stop() != nil {
+				return out // Evaluate asks again
+			}
 			copy(out[0].Data[p*size:(p+1)*size], u.Data[k*size:])
 		}
 		return out
@@ -171,9 +174,15 @@ func updateBy[W wide](w width[W], folds map[string]func(a, b W) W) func(*Call, *
 		w.load(out, sums, 0)
 		w.load(u, us, 0)
 		for k, p := range at {
+			if k%stopEvery == 0 && c.Budget.stop() != nil {
+				return // Evaluate asks again
+			}
 			sums[p] = fold(sums[p], us[k])
 		}
-		for _, p := range at {
+		for k, p := range at {
+			if k%stopEvery == 0 && c.Budget.stop() != nil {
+				return
+			}
 			w.store(out, p, sums[p:p+1])
 		}
 	}

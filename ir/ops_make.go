@@ -170,6 +170,9 @@ func evalIota(c *Call, _ ...*tensor.T) ([]*tensor.T, error) {
 func storeEach[W float64 | int64](c *Call, t *tensor.T, w width[W], f func(i W) W) {
 	run := room[W](c, min(chunk, t.Len()))
 	for at := 0; at < t.Len(); at += chunk {
+		if at%stopEvery == 0 && c.Budget.stop() != nil {
+			return // Evaluate asks again
+		}
 		part := run[:min(chunk, t.Len()-at)]
 		for i := range part {
 			part[i] = f(W(at + i))
