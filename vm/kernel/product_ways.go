@@ -116,7 +116,8 @@ func (t *productTask) estimate(o *Options, way int) (work int64) {
 func (t *productTask) pieces(way int) productWay {
 	w, most := productWays[way], [3]int{}
 	for _, p := range t.products {
-		most = [3]int{max(most[0], p.m), max(most[1], p.k), max(most[2], p.n)}
+		depth, _ := p.depth()
+		most = [3]int{max(most[0], p.m), max(most[1], depth), max(most[2], p.n)}
 	}
 	w.blocks.Rows = min(w.blocks.Rows, most[0])
 	w.blocks.Deep = min(w.blocks.Deep, most[1])

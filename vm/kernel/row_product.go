@@ -220,9 +220,19 @@ const (
 
 // again is the nanoseconds that it takes to read B and C again.
 func (p *product) again(blocks *gemm.Blocks) float64 {
+	depth, size := p.depth()
 	m, k, n := float64(p.m), float64(p.k), float64(p.n)
-	highs, deeps := ceil(p.m, blocks.Rows), ceil(p.k, blocks.Deep)
-	return float64(p.batches()) * (4*k*n*float64(max(0, highs-1))/againB + 8*m*n*float64(max(0, deeps-1))/againC)
+	highs, deeps := ceil(p.m, blocks.Rows), ceil(depth, blocks.Deep)
+	b, c := float64(size)*k*n, 8*m*n
+	return float64(p.batches()) * (b*float64(max(0, highs-1))/againB + c*float64(max(0, deeps-1))/againC)
+}
+
+// depth is how deep the product is as blocks count, and the bytes of an element of B.
+func (p *product) depth() (steps, size int) {
+	if p.format == nil {
+		return p.k, 4
+	}
+	return p.format.Depth(p.k), p.leftSize
 }
 
 // within bounds the error: each of k sums rounds once, at 2^-24 of what has come

@@ -85,6 +85,10 @@ func (f *Format) size() int {
 // steps is how many times four bytes of A a row of k elements has.
 func (f *Format) steps(k int) int { return (k + f.deep - 1) / f.deep }
 
+// Depth is how deep a product of k elements is as Blocks count: by four bytes of A, or by
+// floats where A has those.
+func (f *Format) Depth(k int) int { return f.steps(k) * max(f.set.words()-1, 1) }
+
 // line is how many floats a step of a panel takes, deep elements of each column.
 func (f *Format) line() int { return f.set.width * f.deep * f.size() / floatBytes }
 
