@@ -613,15 +613,7 @@ DATA two0s<>+16(SB)/4, $0x3d6352d1
 DATA two0s<>+20(SB)/4, $0x3d6352d1
 DATA two0s<>+24(SB)/4, $0x3d6352d1
 DATA two0s<>+28(SB)/4, $0x3d6352d1
-DATA two0s<>+32(SB)/4, $0x3d6352d1
-DATA two0s<>+36(SB)/4, $0x3d6352d1
-DATA two0s<>+40(SB)/4, $0x3d6352d1
-DATA two0s<>+44(SB)/4, $0x3d6352d1
-DATA two0s<>+48(SB)/4, $0x3d6352d1
-DATA two0s<>+52(SB)/4, $0x3d6352d1
-DATA two0s<>+56(SB)/4, $0x3d6352d1
-DATA two0s<>+60(SB)/4, $0x3d6352d1
-GLOBL two0s<>(SB), RODATA|NOPTR, $64
+GLOBL two0s<>(SB), RODATA|NOPTR, $32
 
 DATA two1s<>+0(SB)/4, $0x3e7607c9
 DATA two1s<>+4(SB)/4, $0x3e7607c9
@@ -631,15 +623,7 @@ DATA two1s<>+16(SB)/4, $0x3e7607c9
 DATA two1s<>+20(SB)/4, $0x3e7607c9
 DATA two1s<>+24(SB)/4, $0x3e7607c9
 DATA two1s<>+28(SB)/4, $0x3e7607c9
-DATA two1s<>+32(SB)/4, $0x3e7607c9
-DATA two1s<>+36(SB)/4, $0x3e7607c9
-DATA two1s<>+40(SB)/4, $0x3e7607c9
-DATA two1s<>+44(SB)/4, $0x3e7607c9
-DATA two1s<>+48(SB)/4, $0x3e7607c9
-DATA two1s<>+52(SB)/4, $0x3e7607c9
-DATA two1s<>+56(SB)/4, $0x3e7607c9
-DATA two1s<>+60(SB)/4, $0x3e7607c9
-GLOBL two1s<>(SB), RODATA|NOPTR, $64
+GLOBL two1s<>(SB), RODATA|NOPTR, $32
 
 DATA two2s<>+0(SB)/4, $0x3f317219
 DATA two2s<>+4(SB)/4, $0x3f317219
@@ -649,15 +633,7 @@ DATA two2s<>+16(SB)/4, $0x3f317219
 DATA two2s<>+20(SB)/4, $0x3f317219
 DATA two2s<>+24(SB)/4, $0x3f317219
 DATA two2s<>+28(SB)/4, $0x3f317219
-DATA two2s<>+32(SB)/4, $0x3f317219
-DATA two2s<>+36(SB)/4, $0x3f317219
-DATA two2s<>+40(SB)/4, $0x3f317219
-DATA two2s<>+44(SB)/4, $0x3f317219
-DATA two2s<>+48(SB)/4, $0x3f317219
-DATA two2s<>+52(SB)/4, $0x3f317219
-DATA two2s<>+56(SB)/4, $0x3f317219
-DATA two2s<>+60(SB)/4, $0x3f317219
-GLOBL two2s<>(SB), RODATA|NOPTR, $64
+GLOBL two2s<>(SB), RODATA|NOPTR, $32
 
 DATA eighths<>+0(SB)/4, $0x3f800000
 DATA eighths<>+4(SB)/4, $0x3f7b95c2
@@ -1210,89 +1186,89 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS       (DX)(R9*1), Z6
-	VMOVUPS       64(DX)(R9*1), Z7
-	VMAXPS        Z6, Z3, Z6
-	VMAXPS        Z7, Z3, Z7
-	VADDPS        Z4, Z6, Z8
-	VADDPS        Z4, Z7, Z9
-	VPERMPS       Z0, Z8, Z10
-	VPERMPS       Z0, Z9, Z11
-	VSUBPS        Z4, Z8, Z12
-	VSUBPS        Z4, Z9, Z13
-	VPSLLD        $0x14, Z8, Z8
-	VPSLLD        $0x14, Z9, Z9
-	VSUBPS        Z12, Z6, Z6
-	VSUBPS        Z13, Z7, Z7
-	VPADDD        Z8, Z10, Z10
-	VPADDD        Z9, Z11, Z11
-	VMOVUPS       two0s<>+0(SB), Z12
-	VMOVUPS       two0s<>+0(SB), Z13
-	VFMADD213PS   two1s<>+0(SB), Z6, Z12
-	VFMADD213PS   two1s<>+0(SB), Z7, Z13
-	VFMADD213PS   two2s<>+0(SB), Z6, Z12
-	VFMADD213PS   two2s<>+0(SB), Z7, Z13
-	VMULPS        Z6, Z10, Z6
-	VMULPS        Z7, Z11, Z7
-	VFMADD213PS   Z10, Z12, Z6
-	VFMADD213PS   Z11, Z13, Z7
-	VMOVUPS       Z6, (DX)(R9*1)
-	VMOVUPS       Z7, 64(DX)(R9*1)
-	VEXTRACTF64X4 $0x01, Z6, Y8
-	VADDPS        Y8, Y6, Y8
-	VADDPS        Y8, Y5, Y5
-	VEXTRACTF64X4 $0x01, Z7, Y6
-	VADDPS        Y6, Y7, Y6
-	VADDPS        Y6, Y5, Y5
-	ADDQ          $0x00000080, R9
-	SUBQ          $0x00000020, DI
-	JGE           rowBlock
+	VMOVUPS          (DX)(R9*1), Z6
+	VMOVUPS          64(DX)(R9*1), Z7
+	VMAXPS           Z6, Z3, Z6
+	VMAXPS           Z7, Z3, Z7
+	VADDPS           Z4, Z6, Z8
+	VADDPS           Z4, Z7, Z9
+	VPERMPS          Z0, Z8, Z10
+	VPERMPS          Z0, Z9, Z11
+	VSUBPS           Z4, Z8, Z12
+	VSUBPS           Z4, Z9, Z13
+	VPSLLD           $0x14, Z8, Z8
+	VPSLLD           $0x14, Z9, Z9
+	VSUBPS           Z12, Z6, Z6
+	VSUBPS           Z13, Z7, Z7
+	VPADDD           Z8, Z10, Z10
+	VPADDD           Z9, Z11, Z11
+	VBROADCASTSS     two0s<>+0(SB), Z12
+	VBROADCASTSS     two0s<>+0(SB), Z13
+	VFMADD213PS.BCST two1s<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST two1s<>+0(SB), Z7, Z13
+	VFMADD213PS.BCST two2s<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST two2s<>+0(SB), Z7, Z13
+	VMULPS           Z6, Z10, Z6
+	VMULPS           Z7, Z11, Z7
+	VFMADD213PS      Z10, Z12, Z6
+	VFMADD213PS      Z11, Z13, Z7
+	VMOVUPS          Z6, (DX)(R9*1)
+	VMOVUPS          Z7, 64(DX)(R9*1)
+	VEXTRACTF64X4    $0x01, Z6, Y8
+	VADDPS           Y8, Y6, Y8
+	VADDPS           Y8, Y5, Y5
+	VEXTRACTF64X4    $0x01, Z7, Y6
+	VADDPS           Y6, Y7, Y6
+	VADDPS           Y6, Y5, Y5
+	ADDQ             $0x00000080, R9
+	SUBQ             $0x00000020, DI
+	JGE              rowBlock
 
 rowRest:
-	ADDQ          $0x00000020, DI
-	JEQ           rowDone
-	MOVQ          $0xffffffff, R10
-	BZHIQ         DI, R10, R10
-	KMOVW         R10, K1
-	SHRQ          $0x10, R10
-	KMOVW         R10, K2
-	VMOVUPS       (DX)(R9*1), Z6
-	VMOVUPS       64(DX)(R9*1), Z7
-	VMAXPS        Z6, Z3, Z6
-	VMAXPS        Z7, Z3, Z7
-	VADDPS        Z4, Z6, Z3
-	VADDPS        Z4, Z7, Z8
-	VPERMPS       Z0, Z3, Z9
-	VPERMPS       Z0, Z8, Z10
-	VSUBPS        Z4, Z3, Z11
-	VSUBPS        Z4, Z8, Z4
-	VPSLLD        $0x14, Z3, Z3
-	VPSLLD        $0x14, Z8, Z8
-	VSUBPS        Z11, Z6, Z6
-	VSUBPS        Z4, Z7, Z7
-	VPADDD        Z3, Z9, Z9
-	VPADDD        Z8, Z10, Z10
-	VMOVUPS       two0s<>+0(SB), Z11
-	VMOVUPS       two0s<>+0(SB), Z4
-	VFMADD213PS   two1s<>+0(SB), Z6, Z11
-	VFMADD213PS   two1s<>+0(SB), Z7, Z4
-	VFMADD213PS   two2s<>+0(SB), Z6, Z11
-	VFMADD213PS   two2s<>+0(SB), Z7, Z4
-	VMULPS        Z6, Z9, Z6
-	VMULPS        Z7, Z10, Z7
-	VFMADD213PS   Z9, Z11, Z6
-	VFMADD213PS   Z10, Z4, Z7
-	VMOVAPS.Z     Z6, K1, Z6
-	VMOVUPS       Z6, (DX)(R9*1)
-	VMOVAPS.Z     Z7, K2, Z7
-	VMOVUPS       Z7, 64(DX)(R9*1)
-	VEXTRACTF64X4 $0x01, Z6, Y3
-	VADDPS        Y3, Y6, Y3
-	VADDPS        Y3, Y5, Y5
-	VEXTRACTF64X4 $0x01, Z7, Y3
-	VADDPS        Y3, Y7, Y3
-	VADDPS        Y3, Y5, Y5
-	ADDQ          $0x00000080, R9
+	ADDQ             $0x00000020, DI
+	JEQ              rowDone
+	MOVQ             $0xffffffff, R10
+	BZHIQ            DI, R10, R10
+	KMOVW            R10, K1
+	SHRQ             $0x10, R10
+	KMOVW            R10, K2
+	VMOVUPS          (DX)(R9*1), Z6
+	VMOVUPS          64(DX)(R9*1), Z7
+	VMAXPS           Z6, Z3, Z6
+	VMAXPS           Z7, Z3, Z7
+	VADDPS           Z4, Z6, Z3
+	VADDPS           Z4, Z7, Z8
+	VPERMPS          Z0, Z3, Z9
+	VPERMPS          Z0, Z8, Z10
+	VSUBPS           Z4, Z3, Z11
+	VSUBPS           Z4, Z8, Z4
+	VPSLLD           $0x14, Z3, Z3
+	VPSLLD           $0x14, Z8, Z8
+	VSUBPS           Z11, Z6, Z6
+	VSUBPS           Z4, Z7, Z7
+	VPADDD           Z3, Z9, Z9
+	VPADDD           Z8, Z10, Z10
+	VBROADCASTSS     two0s<>+0(SB), Z11
+	VBROADCASTSS     two0s<>+0(SB), Z4
+	VFMADD213PS.BCST two1s<>+0(SB), Z6, Z11
+	VFMADD213PS.BCST two1s<>+0(SB), Z7, Z4
+	VFMADD213PS.BCST two2s<>+0(SB), Z6, Z11
+	VFMADD213PS.BCST two2s<>+0(SB), Z7, Z4
+	VMULPS           Z6, Z9, Z6
+	VMULPS           Z7, Z10, Z7
+	VFMADD213PS      Z9, Z11, Z6
+	VFMADD213PS      Z10, Z4, Z7
+	VMOVAPS.Z        Z6, K1, Z6
+	VMOVUPS          Z6, (DX)(R9*1)
+	VMOVAPS.Z        Z7, K2, Z7
+	VMOVUPS          Z7, 64(DX)(R9*1)
+	VEXTRACTF64X4    $0x01, Z6, Y3
+	VADDPS           Y3, Y6, Y3
+	VADDPS           Y3, Y5, Y5
+	VEXTRACTF64X4    $0x01, Z7, Y3
+	VADDPS           Y3, Y7, Y3
+	VADDPS           Y3, Y5, Y5
+	ADDQ             $0x00000080, R9
 
 rowDone:
 hidden:

@@ -190,15 +190,7 @@ DATA two0s<>+16(SB)/4, $0x3d6352d1
 DATA two0s<>+20(SB)/4, $0x3d6352d1
 DATA two0s<>+24(SB)/4, $0x3d6352d1
 DATA two0s<>+28(SB)/4, $0x3d6352d1
-DATA two0s<>+32(SB)/4, $0x3d6352d1
-DATA two0s<>+36(SB)/4, $0x3d6352d1
-DATA two0s<>+40(SB)/4, $0x3d6352d1
-DATA two0s<>+44(SB)/4, $0x3d6352d1
-DATA two0s<>+48(SB)/4, $0x3d6352d1
-DATA two0s<>+52(SB)/4, $0x3d6352d1
-DATA two0s<>+56(SB)/4, $0x3d6352d1
-DATA two0s<>+60(SB)/4, $0x3d6352d1
-GLOBL two0s<>(SB), RODATA|NOPTR, $64
+GLOBL two0s<>(SB), RODATA|NOPTR, $32
 
 DATA eighths<>+0(SB)/4, $0x3f800000
 DATA eighths<>+4(SB)/4, $0x3f7b95c2
@@ -226,15 +218,7 @@ DATA two1s<>+16(SB)/4, $0x3e7607c9
 DATA two1s<>+20(SB)/4, $0x3e7607c9
 DATA two1s<>+24(SB)/4, $0x3e7607c9
 DATA two1s<>+28(SB)/4, $0x3e7607c9
-DATA two1s<>+32(SB)/4, $0x3e7607c9
-DATA two1s<>+36(SB)/4, $0x3e7607c9
-DATA two1s<>+40(SB)/4, $0x3e7607c9
-DATA two1s<>+44(SB)/4, $0x3e7607c9
-DATA two1s<>+48(SB)/4, $0x3e7607c9
-DATA two1s<>+52(SB)/4, $0x3e7607c9
-DATA two1s<>+56(SB)/4, $0x3e7607c9
-DATA two1s<>+60(SB)/4, $0x3e7607c9
-GLOBL two1s<>(SB), RODATA|NOPTR, $64
+GLOBL two1s<>(SB), RODATA|NOPTR, $32
 
 DATA two2s<>+0(SB)/4, $0x3f317219
 DATA two2s<>+4(SB)/4, $0x3f317219
@@ -244,15 +228,7 @@ DATA two2s<>+16(SB)/4, $0x3f317219
 DATA two2s<>+20(SB)/4, $0x3f317219
 DATA two2s<>+24(SB)/4, $0x3f317219
 DATA two2s<>+28(SB)/4, $0x3f317219
-DATA two2s<>+32(SB)/4, $0x3f317219
-DATA two2s<>+36(SB)/4, $0x3f317219
-DATA two2s<>+40(SB)/4, $0x3f317219
-DATA two2s<>+44(SB)/4, $0x3f317219
-DATA two2s<>+48(SB)/4, $0x3f317219
-DATA two2s<>+52(SB)/4, $0x3f317219
-DATA two2s<>+56(SB)/4, $0x3f317219
-DATA two2s<>+60(SB)/4, $0x3f317219
-GLOBL two2s<>(SB), RODATA|NOPTR, $64
+GLOBL two2s<>(SB), RODATA|NOPTR, $32
 
 DATA leastPowers<>+0(SB)/4, $0x49bffc08
 DATA leastPowers<>+4(SB)/4, $0x49bffc08
@@ -262,15 +238,7 @@ DATA leastPowers<>+16(SB)/4, $0x49bffc08
 DATA leastPowers<>+20(SB)/4, $0x49bffc08
 DATA leastPowers<>+24(SB)/4, $0x49bffc08
 DATA leastPowers<>+28(SB)/4, $0x49bffc08
-DATA leastPowers<>+32(SB)/4, $0x49bffc08
-DATA leastPowers<>+36(SB)/4, $0x49bffc08
-DATA leastPowers<>+40(SB)/4, $0x49bffc08
-DATA leastPowers<>+44(SB)/4, $0x49bffc08
-DATA leastPowers<>+48(SB)/4, $0x49bffc08
-DATA leastPowers<>+52(SB)/4, $0x49bffc08
-DATA leastPowers<>+56(SB)/4, $0x49bffc08
-DATA leastPowers<>+60(SB)/4, $0x49bffc08
-GLOBL leastPowers<>(SB), RODATA|NOPTR, $64
+GLOBL leastPowers<>(SB), RODATA|NOPTR, $32
 
 DATA mostPowers<>+0(SB)/4, $0x49c00320
 DATA mostPowers<>+4(SB)/4, $0x49c00320
@@ -280,15 +248,7 @@ DATA mostPowers<>+16(SB)/4, $0x49c00320
 DATA mostPowers<>+20(SB)/4, $0x49c00320
 DATA mostPowers<>+24(SB)/4, $0x49c00320
 DATA mostPowers<>+28(SB)/4, $0x49c00320
-DATA mostPowers<>+32(SB)/4, $0x49c00320
-DATA mostPowers<>+36(SB)/4, $0x49c00320
-DATA mostPowers<>+40(SB)/4, $0x49c00320
-DATA mostPowers<>+44(SB)/4, $0x49c00320
-DATA mostPowers<>+48(SB)/4, $0x49c00320
-DATA mostPowers<>+52(SB)/4, $0x49c00320
-DATA mostPowers<>+56(SB)/4, $0x49c00320
-DATA mostPowers<>+60(SB)/4, $0x49c00320
-GLOBL mostPowers<>(SB), RODATA|NOPTR, $64
+GLOBL mostPowers<>(SB), RODATA|NOPTR, $32
 
 DATA hidden<>+0(SB)/4, $0xdd5e0b6b
 GLOBL hidden<>(SB), RODATA|NOPTR, $4
@@ -301,15 +261,7 @@ DATA hiddens<>+16(SB)/4, $0xdd5e0b6b
 DATA hiddens<>+20(SB)/4, $0xdd5e0b6b
 DATA hiddens<>+24(SB)/4, $0xdd5e0b6b
 DATA hiddens<>+28(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+32(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+36(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+40(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+44(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+48(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+52(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+56(SB)/4, $0xdd5e0b6b
-DATA hiddens<>+60(SB)/4, $0xdd5e0b6b
-GLOBL hiddens<>(SB), RODATA|NOPTR, $64
+GLOBL hiddens<>(SB), RODATA|NOPTR, $32
 
 DATA order<>+0(SB)/4, $0x00000000
 DATA order<>+4(SB)/4, $0x00000001
@@ -353,15 +305,7 @@ DATA weightFars<>+16(SB)/4, $0x48800000
 DATA weightFars<>+20(SB)/4, $0x48800000
 DATA weightFars<>+24(SB)/4, $0x48800000
 DATA weightFars<>+28(SB)/4, $0x48800000
-DATA weightFars<>+32(SB)/4, $0x48800000
-DATA weightFars<>+36(SB)/4, $0x48800000
-DATA weightFars<>+40(SB)/4, $0x48800000
-DATA weightFars<>+44(SB)/4, $0x48800000
-DATA weightFars<>+48(SB)/4, $0x48800000
-DATA weightFars<>+52(SB)/4, $0x48800000
-DATA weightFars<>+56(SB)/4, $0x48800000
-DATA weightFars<>+60(SB)/4, $0x48800000
-GLOBL weightFars<>(SB), RODATA|NOPTR, $64
+GLOBL weightFars<>(SB), RODATA|NOPTR, $32
 
 DATA signlesss<>+0(SB)/4, $0x7fffffff
 DATA signlesss<>+4(SB)/4, $0x7fffffff
@@ -371,15 +315,7 @@ DATA signlesss<>+16(SB)/4, $0x7fffffff
 DATA signlesss<>+20(SB)/4, $0x7fffffff
 DATA signlesss<>+24(SB)/4, $0x7fffffff
 DATA signlesss<>+28(SB)/4, $0x7fffffff
-DATA signlesss<>+32(SB)/4, $0x7fffffff
-DATA signlesss<>+36(SB)/4, $0x7fffffff
-DATA signlesss<>+40(SB)/4, $0x7fffffff
-DATA signlesss<>+44(SB)/4, $0x7fffffff
-DATA signlesss<>+48(SB)/4, $0x7fffffff
-DATA signlesss<>+52(SB)/4, $0x7fffffff
-DATA signlesss<>+56(SB)/4, $0x7fffffff
-DATA signlesss<>+60(SB)/4, $0x7fffffff
-GLOBL signlesss<>(SB), RODATA|NOPTR, $64
+GLOBL signlesss<>(SB), RODATA|NOPTR, $32
 
 DATA nearest<>+0(SB)/4, $0x4b400000
 GLOBL nearest<>(SB), RODATA|NOPTR, $4
@@ -2660,19 +2596,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), DX
 	MOVQ          104(AX), DI
-	VMOVUPS       leastPowers<>+0(SB), Z2
-	VMOVUPS       mostPowers<>+0(SB), Z3
+	VBROADCASTSS  leastPowers<>+0(SB), Z2
+	VBROADCASTSS  mostPowers<>+0(SB), Z3
 	VMOVUPS       eighths<>+0(SB), Z4
-	VMOVUPS       two1s<>+0(SB), Z5
-	VMOVUPS       two2s<>+0(SB), Z6
-	VADDPS        (DX), Z0, Z7
-	VADDPS        (DX), Z1, Z8
+	VBROADCASTSS  two1s<>+0(SB), Z5
+	VBROADCASTSS  two2s<>+0(SB), Z6
+	VADDPS.BCST   (DX), Z0, Z7
+	VADDPS.BCST   (DX), Z1, Z8
 	VPMAXSD       Z2, Z7, Z7
 	VPMAXSD       Z2, Z8, Z8
 	VPMINSD       Z3, Z7, Z7
 	VPMINSD       Z3, Z8, Z8
-	VSUBPS        (DX), Z7, Z2
-	VSUBPS        (DX), Z8, Z3
+	VSUBPS.BCST   (DX), Z7, Z2
+	VSUBPS.BCST   (DX), Z8, Z3
 	VSUBPS        Z2, Z0, Z0
 	VSUBPS        Z3, Z1, Z1
 	VPERMPS       Z4, Z7, Z2
@@ -2681,8 +2617,8 @@ based:
 	VPSLLD        $0x14, Z8, Z8
 	VPADDD        Z7, Z2, Z2
 	VPADDD        Z8, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z7
-	VMOVUPS       two0s<>+0(SB), Z8
+	VBROADCASTSS  two0s<>+0(SB), Z7
+	VBROADCASTSS  two0s<>+0(SB), Z8
 	VFMADD213PS   Z5, Z0, Z7
 	VFMADD213PS   Z5, Z1, Z8
 	VFMADD213PS   Z6, Z0, Z7
@@ -2730,11 +2666,11 @@ edge:
 	VMOVD        CX, X2
 	VPBROADCASTD X2, Z2
 	VPCMPD       $0x02, order<>+0(SB), Z2, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        CX, X2
 	VPBROADCASTD X2, Z2
 	VPCMPD       $0x02, order<>+64(SB), Z2, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         DI, DX
 	JMP          whole
 
@@ -2860,19 +2796,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R8
 	MOVQ          104(AX), R9
-	VMOVUPS       leastPowers<>+0(SB), Z4
-	VMOVUPS       mostPowers<>+0(SB), Z5
+	VBROADCASTSS  leastPowers<>+0(SB), Z4
+	VBROADCASTSS  mostPowers<>+0(SB), Z5
 	VMOVUPS       eighths<>+0(SB), Z6
-	VMOVUPS       two1s<>+0(SB), Z7
-	VMOVUPS       two2s<>+0(SB), Z8
-	VADDPS        (R8), Z0, Z9
-	VADDPS        (R8), Z1, Z10
+	VBROADCASTSS  two1s<>+0(SB), Z7
+	VBROADCASTSS  two2s<>+0(SB), Z8
+	VADDPS.BCST   (R8), Z0, Z9
+	VADDPS.BCST   (R8), Z1, Z10
 	VPMAXSD       Z4, Z9, Z9
 	VPMAXSD       Z4, Z10, Z10
 	VPMINSD       Z5, Z9, Z9
 	VPMINSD       Z5, Z10, Z10
-	VSUBPS        (R8), Z9, Z11
-	VSUBPS        (R8), Z10, Z12
+	VSUBPS.BCST   (R8), Z9, Z11
+	VSUBPS.BCST   (R8), Z10, Z12
 	VSUBPS        Z11, Z0, Z0
 	VSUBPS        Z12, Z1, Z1
 	VPERMPS       Z6, Z9, Z11
@@ -2881,8 +2817,8 @@ based:
 	VPSLLD        $0x14, Z10, Z10
 	VPADDD        Z9, Z11, Z11
 	VPADDD        Z10, Z12, Z12
-	VMOVUPS       two0s<>+0(SB), Z9
-	VMOVUPS       two0s<>+0(SB), Z10
+	VBROADCASTSS  two0s<>+0(SB), Z9
+	VBROADCASTSS  two0s<>+0(SB), Z10
 	VFMADD213PS   Z7, Z0, Z9
 	VFMADD213PS   Z7, Z1, Z10
 	VFMADD213PS   Z8, Z0, Z9
@@ -2902,14 +2838,14 @@ based:
 	VADDPS        Y0, Y9, Y9
 	VMOVUPS       Y9, (R9)
 	ADDQ          DX, CX
-	VADDPS        64(R8), Z2, Z0
-	VADDPS        64(R8), Z3, Z1
+	VADDPS.BCST   64(R8), Z2, Z0
+	VADDPS.BCST   64(R8), Z3, Z1
 	VPMAXSD       Z4, Z0, Z0
 	VPMAXSD       Z4, Z1, Z1
 	VPMINSD       Z5, Z0, Z0
 	VPMINSD       Z5, Z1, Z1
-	VSUBPS        64(R8), Z0, Z4
-	VSUBPS        64(R8), Z1, Z5
+	VSUBPS.BCST   64(R8), Z0, Z4
+	VSUBPS.BCST   64(R8), Z1, Z5
 	VSUBPS        Z4, Z2, Z2
 	VSUBPS        Z5, Z3, Z3
 	VPERMPS       Z6, Z0, Z4
@@ -2918,8 +2854,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z4, Z4
 	VPADDD        Z1, Z5, Z5
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z7, Z2, Z0
 	VFMADD213PS   Z7, Z3, Z1
 	VFMADD213PS   Z8, Z2, Z0
@@ -2973,11 +2909,11 @@ edge:
 	VMOVD        R9, X4
 	VPBROADCASTD X4, Z4
 	VPCMPD       $0x02, order<>+0(SB), Z4, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R9, X4
 	VPBROADCASTD X4, Z4
 	VPCMPD       $0x02, order<>+64(SB), Z4, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R9
 	CMPQ         DX, R9
@@ -2985,11 +2921,11 @@ edge:
 	VMOVD        R9, X4
 	VPBROADCASTD X4, Z4
 	VPCMPD       $0x02, order<>+0(SB), Z4, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R9, X4
 	VPBROADCASTD X4, Z4
 	VPCMPD       $0x02, order<>+64(SB), Z4, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	JMP          whole
 
@@ -3150,19 +3086,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R8
 	MOVQ          104(AX), R9
-	VMOVUPS       leastPowers<>+0(SB), Z6
-	VMOVUPS       mostPowers<>+0(SB), Z7
+	VBROADCASTSS  leastPowers<>+0(SB), Z6
+	VBROADCASTSS  mostPowers<>+0(SB), Z7
 	VMOVUPS       eighths<>+0(SB), Z8
-	VMOVUPS       two1s<>+0(SB), Z9
-	VMOVUPS       two2s<>+0(SB), Z10
-	VADDPS        (R8), Z0, Z11
-	VADDPS        (R8), Z1, Z12
+	VBROADCASTSS  two1s<>+0(SB), Z9
+	VBROADCASTSS  two2s<>+0(SB), Z10
+	VADDPS.BCST   (R8), Z0, Z11
+	VADDPS.BCST   (R8), Z1, Z12
 	VPMAXSD       Z6, Z11, Z11
 	VPMAXSD       Z6, Z12, Z12
 	VPMINSD       Z7, Z11, Z11
 	VPMINSD       Z7, Z12, Z12
-	VSUBPS        (R8), Z11, Z13
-	VSUBPS        (R8), Z12, Z14
+	VSUBPS.BCST   (R8), Z11, Z13
+	VSUBPS.BCST   (R8), Z12, Z14
 	VSUBPS        Z13, Z0, Z0
 	VSUBPS        Z14, Z1, Z1
 	VPERMPS       Z8, Z11, Z13
@@ -3171,8 +3107,8 @@ based:
 	VPSLLD        $0x14, Z12, Z12
 	VPADDD        Z11, Z13, Z13
 	VPADDD        Z12, Z14, Z14
-	VMOVUPS       two0s<>+0(SB), Z11
-	VMOVUPS       two0s<>+0(SB), Z12
+	VBROADCASTSS  two0s<>+0(SB), Z11
+	VBROADCASTSS  two0s<>+0(SB), Z12
 	VFMADD213PS   Z9, Z0, Z11
 	VFMADD213PS   Z9, Z1, Z12
 	VFMADD213PS   Z10, Z0, Z11
@@ -3192,14 +3128,14 @@ based:
 	VADDPS        Y0, Y11, Y11
 	VMOVUPS       Y11, (R9)
 	ADDQ          DX, CX
-	VADDPS        64(R8), Z2, Z0
-	VADDPS        64(R8), Z3, Z1
+	VADDPS.BCST   64(R8), Z2, Z0
+	VADDPS.BCST   64(R8), Z3, Z1
 	VPMAXSD       Z6, Z0, Z0
 	VPMAXSD       Z6, Z1, Z1
 	VPMINSD       Z7, Z0, Z0
 	VPMINSD       Z7, Z1, Z1
-	VSUBPS        64(R8), Z0, Z11
-	VSUBPS        64(R8), Z1, Z12
+	VSUBPS.BCST   64(R8), Z0, Z11
+	VSUBPS.BCST   64(R8), Z1, Z12
 	VSUBPS        Z11, Z2, Z2
 	VSUBPS        Z12, Z3, Z3
 	VPERMPS       Z8, Z0, Z11
@@ -3208,8 +3144,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z11, Z11
 	VPADDD        Z1, Z12, Z12
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z9, Z2, Z0
 	VFMADD213PS   Z9, Z3, Z1
 	VFMADD213PS   Z10, Z2, Z0
@@ -3229,14 +3165,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R9)
 	ADDQ          DX, CX
-	VADDPS        128(R8), Z4, Z0
-	VADDPS        128(R8), Z5, Z1
+	VADDPS.BCST   128(R8), Z4, Z0
+	VADDPS.BCST   128(R8), Z5, Z1
 	VPMAXSD       Z6, Z0, Z0
 	VPMAXSD       Z6, Z1, Z1
 	VPMINSD       Z7, Z0, Z0
 	VPMINSD       Z7, Z1, Z1
-	VSUBPS        128(R8), Z0, Z2
-	VSUBPS        128(R8), Z1, Z3
+	VSUBPS.BCST   128(R8), Z0, Z2
+	VSUBPS.BCST   128(R8), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z8, Z0, Z2
@@ -3245,8 +3181,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z9, Z4, Z0
 	VFMADD213PS   Z9, Z5, Z1
 	VFMADD213PS   Z10, Z4, Z0
@@ -3305,11 +3241,11 @@ edge:
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Z6
 	VPCMPD       $0x02, order<>+0(SB), Z6, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Z6
 	VPCMPD       $0x02, order<>+64(SB), Z6, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R9
 	CMPQ         DX, R9
@@ -3317,11 +3253,11 @@ edge:
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Z6
 	VPCMPD       $0x02, order<>+0(SB), Z6, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Z6
 	VPCMPD       $0x02, order<>+64(SB), Z6, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	MOVQ         CX, R9
 	CMPQ         DX, R9
@@ -3329,11 +3265,11 @@ edge:
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Z6
 	VPCMPD       $0x02, order<>+0(SB), Z6, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Z6
 	VPCMPD       $0x02, order<>+64(SB), Z6, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R8, DX
 	JMP          whole
 
@@ -3529,19 +3465,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R9
 	MOVQ          104(AX), R10
-	VMOVUPS       leastPowers<>+0(SB), Z8
-	VMOVUPS       mostPowers<>+0(SB), Z9
+	VBROADCASTSS  leastPowers<>+0(SB), Z8
+	VBROADCASTSS  mostPowers<>+0(SB), Z9
 	VMOVUPS       eighths<>+0(SB), Z10
-	VMOVUPS       two1s<>+0(SB), Z11
-	VMOVUPS       two2s<>+0(SB), Z12
-	VADDPS        (R9), Z0, Z13
-	VADDPS        (R9), Z1, Z14
+	VBROADCASTSS  two1s<>+0(SB), Z11
+	VBROADCASTSS  two2s<>+0(SB), Z12
+	VADDPS.BCST   (R9), Z0, Z13
+	VADDPS.BCST   (R9), Z1, Z14
 	VPMAXSD       Z8, Z13, Z13
 	VPMAXSD       Z8, Z14, Z14
 	VPMINSD       Z9, Z13, Z13
 	VPMINSD       Z9, Z14, Z14
-	VSUBPS        (R9), Z13, Z15
-	VSUBPS        (R9), Z14, Z16
+	VSUBPS.BCST   (R9), Z13, Z15
+	VSUBPS.BCST   (R9), Z14, Z16
 	VSUBPS        Z15, Z0, Z0
 	VSUBPS        Z16, Z1, Z1
 	VPERMPS       Z10, Z13, Z15
@@ -3550,8 +3486,8 @@ based:
 	VPSLLD        $0x14, Z14, Z14
 	VPADDD        Z13, Z15, Z15
 	VPADDD        Z14, Z16, Z16
-	VMOVUPS       two0s<>+0(SB), Z13
-	VMOVUPS       two0s<>+0(SB), Z14
+	VBROADCASTSS  two0s<>+0(SB), Z13
+	VBROADCASTSS  two0s<>+0(SB), Z14
 	VFMADD213PS   Z11, Z0, Z13
 	VFMADD213PS   Z11, Z1, Z14
 	VFMADD213PS   Z12, Z0, Z13
@@ -3571,14 +3507,14 @@ based:
 	VADDPS        Y0, Y13, Y13
 	VMOVUPS       Y13, (R10)
 	ADDQ          DX, CX
-	VADDPS        64(R9), Z2, Z0
-	VADDPS        64(R9), Z3, Z1
+	VADDPS.BCST   64(R9), Z2, Z0
+	VADDPS.BCST   64(R9), Z3, Z1
 	VPMAXSD       Z8, Z0, Z0
 	VPMAXSD       Z8, Z1, Z1
 	VPMINSD       Z9, Z0, Z0
 	VPMINSD       Z9, Z1, Z1
-	VSUBPS        64(R9), Z0, Z13
-	VSUBPS        64(R9), Z1, Z14
+	VSUBPS.BCST   64(R9), Z0, Z13
+	VSUBPS.BCST   64(R9), Z1, Z14
 	VSUBPS        Z13, Z2, Z2
 	VSUBPS        Z14, Z3, Z3
 	VPERMPS       Z10, Z0, Z13
@@ -3587,8 +3523,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z13, Z13
 	VPADDD        Z1, Z14, Z14
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z11, Z2, Z0
 	VFMADD213PS   Z11, Z3, Z1
 	VFMADD213PS   Z12, Z2, Z0
@@ -3608,14 +3544,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R10)
 	ADDQ          DX, CX
-	VADDPS        128(R9), Z4, Z0
-	VADDPS        128(R9), Z5, Z1
+	VADDPS.BCST   128(R9), Z4, Z0
+	VADDPS.BCST   128(R9), Z5, Z1
 	VPMAXSD       Z8, Z0, Z0
 	VPMAXSD       Z8, Z1, Z1
 	VPMINSD       Z9, Z0, Z0
 	VPMINSD       Z9, Z1, Z1
-	VSUBPS        128(R9), Z0, Z2
-	VSUBPS        128(R9), Z1, Z3
+	VSUBPS.BCST   128(R9), Z0, Z2
+	VSUBPS.BCST   128(R9), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z10, Z0, Z2
@@ -3624,8 +3560,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z11, Z4, Z0
 	VFMADD213PS   Z11, Z5, Z1
 	VFMADD213PS   Z12, Z4, Z0
@@ -3645,14 +3581,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R10)
 	ADDQ          DX, CX
-	VADDPS        192(R9), Z6, Z0
-	VADDPS        192(R9), Z7, Z1
+	VADDPS.BCST   192(R9), Z6, Z0
+	VADDPS.BCST   192(R9), Z7, Z1
 	VPMAXSD       Z8, Z0, Z0
 	VPMAXSD       Z8, Z1, Z1
 	VPMINSD       Z9, Z0, Z0
 	VPMINSD       Z9, Z1, Z1
-	VSUBPS        192(R9), Z0, Z2
-	VSUBPS        192(R9), Z1, Z3
+	VSUBPS.BCST   192(R9), Z0, Z2
+	VSUBPS.BCST   192(R9), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z10, Z0, Z2
@@ -3661,8 +3597,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z11, Z6, Z0
 	VFMADD213PS   Z11, Z7, Z1
 	VFMADD213PS   Z12, Z6, Z0
@@ -3726,11 +3662,11 @@ edge:
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+0(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+64(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -3738,11 +3674,11 @@ edge:
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+0(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+64(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -3750,11 +3686,11 @@ edge:
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+0(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+64(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -3762,11 +3698,11 @@ edge:
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+0(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R10, X8
 	VPBROADCASTD X8, Z8
 	VPCMPD       $0x02, order<>+64(SB), Z8, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R9, DX
 	JMP          whole
 
@@ -3997,19 +3933,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R9
 	MOVQ          104(AX), R10
-	VMOVUPS       leastPowers<>+0(SB), Z10
-	VMOVUPS       mostPowers<>+0(SB), Z11
+	VBROADCASTSS  leastPowers<>+0(SB), Z10
+	VBROADCASTSS  mostPowers<>+0(SB), Z11
 	VMOVUPS       eighths<>+0(SB), Z12
-	VMOVUPS       two1s<>+0(SB), Z13
-	VMOVUPS       two2s<>+0(SB), Z14
-	VADDPS        (R9), Z0, Z15
-	VADDPS        (R9), Z1, Z16
+	VBROADCASTSS  two1s<>+0(SB), Z13
+	VBROADCASTSS  two2s<>+0(SB), Z14
+	VADDPS.BCST   (R9), Z0, Z15
+	VADDPS.BCST   (R9), Z1, Z16
 	VPMAXSD       Z10, Z15, Z15
 	VPMAXSD       Z10, Z16, Z16
 	VPMINSD       Z11, Z15, Z15
 	VPMINSD       Z11, Z16, Z16
-	VSUBPS        (R9), Z15, Z17
-	VSUBPS        (R9), Z16, Z18
+	VSUBPS.BCST   (R9), Z15, Z17
+	VSUBPS.BCST   (R9), Z16, Z18
 	VSUBPS        Z17, Z0, Z0
 	VSUBPS        Z18, Z1, Z1
 	VPERMPS       Z12, Z15, Z17
@@ -4018,8 +3954,8 @@ based:
 	VPSLLD        $0x14, Z16, Z16
 	VPADDD        Z15, Z17, Z17
 	VPADDD        Z16, Z18, Z18
-	VMOVUPS       two0s<>+0(SB), Z15
-	VMOVUPS       two0s<>+0(SB), Z16
+	VBROADCASTSS  two0s<>+0(SB), Z15
+	VBROADCASTSS  two0s<>+0(SB), Z16
 	VFMADD213PS   Z13, Z0, Z15
 	VFMADD213PS   Z13, Z1, Z16
 	VFMADD213PS   Z14, Z0, Z15
@@ -4039,14 +3975,14 @@ based:
 	VADDPS        Y0, Y15, Y15
 	VMOVUPS       Y15, (R10)
 	ADDQ          DX, CX
-	VADDPS        64(R9), Z2, Z0
-	VADDPS        64(R9), Z3, Z1
+	VADDPS.BCST   64(R9), Z2, Z0
+	VADDPS.BCST   64(R9), Z3, Z1
 	VPMAXSD       Z10, Z0, Z0
 	VPMAXSD       Z10, Z1, Z1
 	VPMINSD       Z11, Z0, Z0
 	VPMINSD       Z11, Z1, Z1
-	VSUBPS        64(R9), Z0, Z15
-	VSUBPS        64(R9), Z1, Z16
+	VSUBPS.BCST   64(R9), Z0, Z15
+	VSUBPS.BCST   64(R9), Z1, Z16
 	VSUBPS        Z15, Z2, Z2
 	VSUBPS        Z16, Z3, Z3
 	VPERMPS       Z12, Z0, Z15
@@ -4055,8 +3991,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z15, Z15
 	VPADDD        Z1, Z16, Z16
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z13, Z2, Z0
 	VFMADD213PS   Z13, Z3, Z1
 	VFMADD213PS   Z14, Z2, Z0
@@ -4076,14 +4012,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R10)
 	ADDQ          DX, CX
-	VADDPS        128(R9), Z4, Z0
-	VADDPS        128(R9), Z5, Z1
+	VADDPS.BCST   128(R9), Z4, Z0
+	VADDPS.BCST   128(R9), Z5, Z1
 	VPMAXSD       Z10, Z0, Z0
 	VPMAXSD       Z10, Z1, Z1
 	VPMINSD       Z11, Z0, Z0
 	VPMINSD       Z11, Z1, Z1
-	VSUBPS        128(R9), Z0, Z2
-	VSUBPS        128(R9), Z1, Z3
+	VSUBPS.BCST   128(R9), Z0, Z2
+	VSUBPS.BCST   128(R9), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z12, Z0, Z2
@@ -4092,8 +4028,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z13, Z4, Z0
 	VFMADD213PS   Z13, Z5, Z1
 	VFMADD213PS   Z14, Z4, Z0
@@ -4113,14 +4049,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R10)
 	ADDQ          DX, CX
-	VADDPS        192(R9), Z6, Z0
-	VADDPS        192(R9), Z7, Z1
+	VADDPS.BCST   192(R9), Z6, Z0
+	VADDPS.BCST   192(R9), Z7, Z1
 	VPMAXSD       Z10, Z0, Z0
 	VPMAXSD       Z10, Z1, Z1
 	VPMINSD       Z11, Z0, Z0
 	VPMINSD       Z11, Z1, Z1
-	VSUBPS        192(R9), Z0, Z2
-	VSUBPS        192(R9), Z1, Z3
+	VSUBPS.BCST   192(R9), Z0, Z2
+	VSUBPS.BCST   192(R9), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z12, Z0, Z2
@@ -4129,8 +4065,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z13, Z6, Z0
 	VFMADD213PS   Z13, Z7, Z1
 	VFMADD213PS   Z14, Z6, Z0
@@ -4150,14 +4086,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R10)
 	ADDQ          DX, CX
-	VADDPS        256(R9), Z8, Z0
-	VADDPS        256(R9), Z9, Z1
+	VADDPS.BCST   256(R9), Z8, Z0
+	VADDPS.BCST   256(R9), Z9, Z1
 	VPMAXSD       Z10, Z0, Z0
 	VPMAXSD       Z10, Z1, Z1
 	VPMINSD       Z11, Z0, Z0
 	VPMINSD       Z11, Z1, Z1
-	VSUBPS        256(R9), Z0, Z2
-	VSUBPS        256(R9), Z1, Z3
+	VSUBPS.BCST   256(R9), Z0, Z2
+	VSUBPS.BCST   256(R9), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z12, Z0, Z2
@@ -4166,8 +4102,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z13, Z8, Z0
 	VFMADD213PS   Z13, Z9, Z1
 	VFMADD213PS   Z14, Z8, Z0
@@ -4236,11 +4172,11 @@ edge:
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+0(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+64(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -4248,11 +4184,11 @@ edge:
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+0(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+64(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -4260,11 +4196,11 @@ edge:
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+0(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+64(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -4272,11 +4208,11 @@ edge:
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+0(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+64(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R9, DX
 	MOVQ         CX, R10
 	CMPQ         DX, R10
@@ -4284,11 +4220,11 @@ edge:
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+0(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R10, X10
 	VPBROADCASTD X10, Z10
 	VPCMPD       $0x02, order<>+64(SB), Z10, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R9, DX
 	JMP          whole
 
@@ -4554,19 +4490,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R10
 	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z12
-	VMOVUPS       mostPowers<>+0(SB), Z13
+	VBROADCASTSS  leastPowers<>+0(SB), Z12
+	VBROADCASTSS  mostPowers<>+0(SB), Z13
 	VMOVUPS       eighths<>+0(SB), Z14
-	VMOVUPS       two1s<>+0(SB), Z15
-	VMOVUPS       two2s<>+0(SB), Z16
-	VADDPS        (R10), Z0, Z17
-	VADDPS        (R10), Z1, Z18
+	VBROADCASTSS  two1s<>+0(SB), Z15
+	VBROADCASTSS  two2s<>+0(SB), Z16
+	VADDPS.BCST   (R10), Z0, Z17
+	VADDPS.BCST   (R10), Z1, Z18
 	VPMAXSD       Z12, Z17, Z17
 	VPMAXSD       Z12, Z18, Z18
 	VPMINSD       Z13, Z17, Z17
 	VPMINSD       Z13, Z18, Z18
-	VSUBPS        (R10), Z17, Z19
-	VSUBPS        (R10), Z18, Z20
+	VSUBPS.BCST   (R10), Z17, Z19
+	VSUBPS.BCST   (R10), Z18, Z20
 	VSUBPS        Z19, Z0, Z0
 	VSUBPS        Z20, Z1, Z1
 	VPERMPS       Z14, Z17, Z19
@@ -4575,8 +4511,8 @@ based:
 	VPSLLD        $0x14, Z18, Z18
 	VPADDD        Z17, Z19, Z19
 	VPADDD        Z18, Z20, Z20
-	VMOVUPS       two0s<>+0(SB), Z17
-	VMOVUPS       two0s<>+0(SB), Z18
+	VBROADCASTSS  two0s<>+0(SB), Z17
+	VBROADCASTSS  two0s<>+0(SB), Z18
 	VFMADD213PS   Z15, Z0, Z17
 	VFMADD213PS   Z15, Z1, Z18
 	VFMADD213PS   Z16, Z0, Z17
@@ -4596,14 +4532,14 @@ based:
 	VADDPS        Y0, Y17, Y17
 	VMOVUPS       Y17, (R11)
 	ADDQ          DX, CX
-	VADDPS        64(R10), Z2, Z0
-	VADDPS        64(R10), Z3, Z1
+	VADDPS.BCST   64(R10), Z2, Z0
+	VADDPS.BCST   64(R10), Z3, Z1
 	VPMAXSD       Z12, Z0, Z0
 	VPMAXSD       Z12, Z1, Z1
 	VPMINSD       Z13, Z0, Z0
 	VPMINSD       Z13, Z1, Z1
-	VSUBPS        64(R10), Z0, Z17
-	VSUBPS        64(R10), Z1, Z18
+	VSUBPS.BCST   64(R10), Z0, Z17
+	VSUBPS.BCST   64(R10), Z1, Z18
 	VSUBPS        Z17, Z2, Z2
 	VSUBPS        Z18, Z3, Z3
 	VPERMPS       Z14, Z0, Z17
@@ -4612,8 +4548,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z17, Z17
 	VPADDD        Z1, Z18, Z18
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z15, Z2, Z0
 	VFMADD213PS   Z15, Z3, Z1
 	VFMADD213PS   Z16, Z2, Z0
@@ -4633,14 +4569,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R11)
 	ADDQ          DX, CX
-	VADDPS        128(R10), Z4, Z0
-	VADDPS        128(R10), Z5, Z1
+	VADDPS.BCST   128(R10), Z4, Z0
+	VADDPS.BCST   128(R10), Z5, Z1
 	VPMAXSD       Z12, Z0, Z0
 	VPMAXSD       Z12, Z1, Z1
 	VPMINSD       Z13, Z0, Z0
 	VPMINSD       Z13, Z1, Z1
-	VSUBPS        128(R10), Z0, Z2
-	VSUBPS        128(R10), Z1, Z3
+	VSUBPS.BCST   128(R10), Z0, Z2
+	VSUBPS.BCST   128(R10), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z14, Z0, Z2
@@ -4649,8 +4585,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z15, Z4, Z0
 	VFMADD213PS   Z15, Z5, Z1
 	VFMADD213PS   Z16, Z4, Z0
@@ -4670,14 +4606,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R11)
 	ADDQ          DX, CX
-	VADDPS        192(R10), Z6, Z0
-	VADDPS        192(R10), Z7, Z1
+	VADDPS.BCST   192(R10), Z6, Z0
+	VADDPS.BCST   192(R10), Z7, Z1
 	VPMAXSD       Z12, Z0, Z0
 	VPMAXSD       Z12, Z1, Z1
 	VPMINSD       Z13, Z0, Z0
 	VPMINSD       Z13, Z1, Z1
-	VSUBPS        192(R10), Z0, Z2
-	VSUBPS        192(R10), Z1, Z3
+	VSUBPS.BCST   192(R10), Z0, Z2
+	VSUBPS.BCST   192(R10), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z14, Z0, Z2
@@ -4686,8 +4622,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z15, Z6, Z0
 	VFMADD213PS   Z15, Z7, Z1
 	VFMADD213PS   Z16, Z6, Z0
@@ -4707,14 +4643,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R11)
 	ADDQ          DX, CX
-	VADDPS        256(R10), Z8, Z0
-	VADDPS        256(R10), Z9, Z1
+	VADDPS.BCST   256(R10), Z8, Z0
+	VADDPS.BCST   256(R10), Z9, Z1
 	VPMAXSD       Z12, Z0, Z0
 	VPMAXSD       Z12, Z1, Z1
 	VPMINSD       Z13, Z0, Z0
 	VPMINSD       Z13, Z1, Z1
-	VSUBPS        256(R10), Z0, Z2
-	VSUBPS        256(R10), Z1, Z3
+	VSUBPS.BCST   256(R10), Z0, Z2
+	VSUBPS.BCST   256(R10), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z14, Z0, Z2
@@ -4723,8 +4659,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z15, Z8, Z0
 	VFMADD213PS   Z15, Z9, Z1
 	VFMADD213PS   Z16, Z8, Z0
@@ -4744,14 +4680,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 128(R11)
 	ADDQ          DX, CX
-	VADDPS        320(R10), Z10, Z0
-	VADDPS        320(R10), Z11, Z1
+	VADDPS.BCST   320(R10), Z10, Z0
+	VADDPS.BCST   320(R10), Z11, Z1
 	VPMAXSD       Z12, Z0, Z0
 	VPMAXSD       Z12, Z1, Z1
 	VPMINSD       Z13, Z0, Z0
 	VPMINSD       Z13, Z1, Z1
-	VSUBPS        320(R10), Z0, Z2
-	VSUBPS        320(R10), Z1, Z3
+	VSUBPS.BCST   320(R10), Z0, Z2
+	VSUBPS.BCST   320(R10), Z1, Z3
 	VSUBPS        Z2, Z10, Z10
 	VSUBPS        Z3, Z11, Z11
 	VPERMPS       Z14, Z0, Z2
@@ -4760,8 +4696,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z15, Z10, Z0
 	VFMADD213PS   Z15, Z11, Z1
 	VFMADD213PS   Z16, Z10, Z0
@@ -4835,11 +4771,11 @@ edge:
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+0(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+64(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -4847,11 +4783,11 @@ edge:
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+0(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+64(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -4859,11 +4795,11 @@ edge:
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+0(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+64(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -4871,11 +4807,11 @@ edge:
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+0(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+64(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -4883,11 +4819,11 @@ edge:
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+0(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+64(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -4895,11 +4831,11 @@ edge:
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+0(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X12
 	VPBROADCASTD X12, Z12
 	VPCMPD       $0x02, order<>+64(SB), Z12, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R10, DX
 	JMP          whole
 
@@ -5200,19 +5136,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R10
 	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z14
-	VMOVUPS       mostPowers<>+0(SB), Z15
+	VBROADCASTSS  leastPowers<>+0(SB), Z14
+	VBROADCASTSS  mostPowers<>+0(SB), Z15
 	VMOVUPS       eighths<>+0(SB), Z16
-	VMOVUPS       two1s<>+0(SB), Z17
-	VMOVUPS       two2s<>+0(SB), Z18
-	VADDPS        (R10), Z0, Z19
-	VADDPS        (R10), Z1, Z20
+	VBROADCASTSS  two1s<>+0(SB), Z17
+	VBROADCASTSS  two2s<>+0(SB), Z18
+	VADDPS.BCST   (R10), Z0, Z19
+	VADDPS.BCST   (R10), Z1, Z20
 	VPMAXSD       Z14, Z19, Z19
 	VPMAXSD       Z14, Z20, Z20
 	VPMINSD       Z15, Z19, Z19
 	VPMINSD       Z15, Z20, Z20
-	VSUBPS        (R10), Z19, Z21
-	VSUBPS        (R10), Z20, Z22
+	VSUBPS.BCST   (R10), Z19, Z21
+	VSUBPS.BCST   (R10), Z20, Z22
 	VSUBPS        Z21, Z0, Z0
 	VSUBPS        Z22, Z1, Z1
 	VPERMPS       Z16, Z19, Z21
@@ -5221,8 +5157,8 @@ based:
 	VPSLLD        $0x14, Z20, Z20
 	VPADDD        Z19, Z21, Z21
 	VPADDD        Z20, Z22, Z22
-	VMOVUPS       two0s<>+0(SB), Z19
-	VMOVUPS       two0s<>+0(SB), Z20
+	VBROADCASTSS  two0s<>+0(SB), Z19
+	VBROADCASTSS  two0s<>+0(SB), Z20
 	VFMADD213PS   Z17, Z0, Z19
 	VFMADD213PS   Z17, Z1, Z20
 	VFMADD213PS   Z18, Z0, Z19
@@ -5242,14 +5178,14 @@ based:
 	VADDPS        Y0, Y19, Y19
 	VMOVUPS       Y19, (R11)
 	ADDQ          DX, CX
-	VADDPS        64(R10), Z2, Z0
-	VADDPS        64(R10), Z3, Z1
+	VADDPS.BCST   64(R10), Z2, Z0
+	VADDPS.BCST   64(R10), Z3, Z1
 	VPMAXSD       Z14, Z0, Z0
 	VPMAXSD       Z14, Z1, Z1
 	VPMINSD       Z15, Z0, Z0
 	VPMINSD       Z15, Z1, Z1
-	VSUBPS        64(R10), Z0, Z19
-	VSUBPS        64(R10), Z1, Z20
+	VSUBPS.BCST   64(R10), Z0, Z19
+	VSUBPS.BCST   64(R10), Z1, Z20
 	VSUBPS        Z19, Z2, Z2
 	VSUBPS        Z20, Z3, Z3
 	VPERMPS       Z16, Z0, Z19
@@ -5258,8 +5194,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z19, Z19
 	VPADDD        Z1, Z20, Z20
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z17, Z2, Z0
 	VFMADD213PS   Z17, Z3, Z1
 	VFMADD213PS   Z18, Z2, Z0
@@ -5279,14 +5215,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R11)
 	ADDQ          DX, CX
-	VADDPS        128(R10), Z4, Z0
-	VADDPS        128(R10), Z5, Z1
+	VADDPS.BCST   128(R10), Z4, Z0
+	VADDPS.BCST   128(R10), Z5, Z1
 	VPMAXSD       Z14, Z0, Z0
 	VPMAXSD       Z14, Z1, Z1
 	VPMINSD       Z15, Z0, Z0
 	VPMINSD       Z15, Z1, Z1
-	VSUBPS        128(R10), Z0, Z2
-	VSUBPS        128(R10), Z1, Z3
+	VSUBPS.BCST   128(R10), Z0, Z2
+	VSUBPS.BCST   128(R10), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z16, Z0, Z2
@@ -5295,8 +5231,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z17, Z4, Z0
 	VFMADD213PS   Z17, Z5, Z1
 	VFMADD213PS   Z18, Z4, Z0
@@ -5316,14 +5252,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R11)
 	ADDQ          DX, CX
-	VADDPS        192(R10), Z6, Z0
-	VADDPS        192(R10), Z7, Z1
+	VADDPS.BCST   192(R10), Z6, Z0
+	VADDPS.BCST   192(R10), Z7, Z1
 	VPMAXSD       Z14, Z0, Z0
 	VPMAXSD       Z14, Z1, Z1
 	VPMINSD       Z15, Z0, Z0
 	VPMINSD       Z15, Z1, Z1
-	VSUBPS        192(R10), Z0, Z2
-	VSUBPS        192(R10), Z1, Z3
+	VSUBPS.BCST   192(R10), Z0, Z2
+	VSUBPS.BCST   192(R10), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z16, Z0, Z2
@@ -5332,8 +5268,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z17, Z6, Z0
 	VFMADD213PS   Z17, Z7, Z1
 	VFMADD213PS   Z18, Z6, Z0
@@ -5353,14 +5289,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R11)
 	ADDQ          DX, CX
-	VADDPS        256(R10), Z8, Z0
-	VADDPS        256(R10), Z9, Z1
+	VADDPS.BCST   256(R10), Z8, Z0
+	VADDPS.BCST   256(R10), Z9, Z1
 	VPMAXSD       Z14, Z0, Z0
 	VPMAXSD       Z14, Z1, Z1
 	VPMINSD       Z15, Z0, Z0
 	VPMINSD       Z15, Z1, Z1
-	VSUBPS        256(R10), Z0, Z2
-	VSUBPS        256(R10), Z1, Z3
+	VSUBPS.BCST   256(R10), Z0, Z2
+	VSUBPS.BCST   256(R10), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z16, Z0, Z2
@@ -5369,8 +5305,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z17, Z8, Z0
 	VFMADD213PS   Z17, Z9, Z1
 	VFMADD213PS   Z18, Z8, Z0
@@ -5390,14 +5326,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 128(R11)
 	ADDQ          DX, CX
-	VADDPS        320(R10), Z10, Z0
-	VADDPS        320(R10), Z11, Z1
+	VADDPS.BCST   320(R10), Z10, Z0
+	VADDPS.BCST   320(R10), Z11, Z1
 	VPMAXSD       Z14, Z0, Z0
 	VPMAXSD       Z14, Z1, Z1
 	VPMINSD       Z15, Z0, Z0
 	VPMINSD       Z15, Z1, Z1
-	VSUBPS        320(R10), Z0, Z2
-	VSUBPS        320(R10), Z1, Z3
+	VSUBPS.BCST   320(R10), Z0, Z2
+	VSUBPS.BCST   320(R10), Z1, Z3
 	VSUBPS        Z2, Z10, Z10
 	VSUBPS        Z3, Z11, Z11
 	VPERMPS       Z16, Z0, Z2
@@ -5406,8 +5342,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z17, Z10, Z0
 	VFMADD213PS   Z17, Z11, Z1
 	VFMADD213PS   Z18, Z10, Z0
@@ -5427,14 +5363,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 160(R11)
 	ADDQ          DX, CX
-	VADDPS        384(R10), Z12, Z0
-	VADDPS        384(R10), Z13, Z1
+	VADDPS.BCST   384(R10), Z12, Z0
+	VADDPS.BCST   384(R10), Z13, Z1
 	VPMAXSD       Z14, Z0, Z0
 	VPMAXSD       Z14, Z1, Z1
 	VPMINSD       Z15, Z0, Z0
 	VPMINSD       Z15, Z1, Z1
-	VSUBPS        384(R10), Z0, Z2
-	VSUBPS        384(R10), Z1, Z3
+	VSUBPS.BCST   384(R10), Z0, Z2
+	VSUBPS.BCST   384(R10), Z1, Z3
 	VSUBPS        Z2, Z12, Z12
 	VSUBPS        Z3, Z13, Z13
 	VPERMPS       Z16, Z0, Z2
@@ -5443,8 +5379,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z17, Z12, Z0
 	VFMADD213PS   Z17, Z13, Z1
 	VFMADD213PS   Z18, Z12, Z0
@@ -5523,11 +5459,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -5535,11 +5471,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -5547,11 +5483,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -5559,11 +5495,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -5571,11 +5507,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -5583,11 +5519,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R10, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -5595,11 +5531,11 @@ edge:
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+0(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z12
+	VBROADCASTSS hiddens<>+0(SB), K1, Z12
 	VMOVD        R11, X14
 	VPBROADCASTD X14, Z14
 	VPCMPD       $0x02, order<>+64(SB), Z14, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z13
+	VBROADCASTSS hiddens<>+0(SB), K1, Z13
 	ADDQ         R10, DX
 	JMP          whole
 
@@ -5939,19 +5875,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R8
 	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z16
-	VMOVUPS       mostPowers<>+0(SB), Z17
+	VBROADCASTSS  leastPowers<>+0(SB), Z16
+	VBROADCASTSS  mostPowers<>+0(SB), Z17
 	VMOVUPS       eighths<>+0(SB), Z18
-	VMOVUPS       two1s<>+0(SB), Z19
-	VMOVUPS       two2s<>+0(SB), Z20
-	VADDPS        (R8), Z0, Z21
-	VADDPS        (R8), Z1, Z22
+	VBROADCASTSS  two1s<>+0(SB), Z19
+	VBROADCASTSS  two2s<>+0(SB), Z20
+	VADDPS.BCST   (R8), Z0, Z21
+	VADDPS.BCST   (R8), Z1, Z22
 	VPMAXSD       Z16, Z21, Z21
 	VPMAXSD       Z16, Z22, Z22
 	VPMINSD       Z17, Z21, Z21
 	VPMINSD       Z17, Z22, Z22
-	VSUBPS        (R8), Z21, Z23
-	VSUBPS        (R8), Z22, Z24
+	VSUBPS.BCST   (R8), Z21, Z23
+	VSUBPS.BCST   (R8), Z22, Z24
 	VSUBPS        Z23, Z0, Z0
 	VSUBPS        Z24, Z1, Z1
 	VPERMPS       Z18, Z21, Z23
@@ -5960,8 +5896,8 @@ based:
 	VPSLLD        $0x14, Z22, Z22
 	VPADDD        Z21, Z23, Z23
 	VPADDD        Z22, Z24, Z24
-	VMOVUPS       two0s<>+0(SB), Z21
-	VMOVUPS       two0s<>+0(SB), Z22
+	VBROADCASTSS  two0s<>+0(SB), Z21
+	VBROADCASTSS  two0s<>+0(SB), Z22
 	VFMADD213PS   Z19, Z0, Z21
 	VFMADD213PS   Z19, Z1, Z22
 	VFMADD213PS   Z20, Z0, Z21
@@ -5981,14 +5917,14 @@ based:
 	VADDPS        Y0, Y21, Y21
 	VMOVUPS       Y21, (R11)
 	ADDQ          DX, CX
-	VADDPS        64(R8), Z2, Z0
-	VADDPS        64(R8), Z3, Z1
+	VADDPS.BCST   64(R8), Z2, Z0
+	VADDPS.BCST   64(R8), Z3, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        64(R8), Z0, Z21
-	VSUBPS        64(R8), Z1, Z22
+	VSUBPS.BCST   64(R8), Z0, Z21
+	VSUBPS.BCST   64(R8), Z1, Z22
 	VSUBPS        Z21, Z2, Z2
 	VSUBPS        Z22, Z3, Z3
 	VPERMPS       Z18, Z0, Z21
@@ -5997,8 +5933,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z21, Z21
 	VPADDD        Z1, Z22, Z22
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z2, Z0
 	VFMADD213PS   Z19, Z3, Z1
 	VFMADD213PS   Z20, Z2, Z0
@@ -6018,14 +5954,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R11)
 	ADDQ          DX, CX
-	VADDPS        128(R8), Z4, Z0
-	VADDPS        128(R8), Z5, Z1
+	VADDPS.BCST   128(R8), Z4, Z0
+	VADDPS.BCST   128(R8), Z5, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        128(R8), Z0, Z2
-	VSUBPS        128(R8), Z1, Z3
+	VSUBPS.BCST   128(R8), Z0, Z2
+	VSUBPS.BCST   128(R8), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z18, Z0, Z2
@@ -6034,8 +5970,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z4, Z0
 	VFMADD213PS   Z19, Z5, Z1
 	VFMADD213PS   Z20, Z4, Z0
@@ -6055,14 +5991,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R11)
 	ADDQ          DX, CX
-	VADDPS        192(R8), Z6, Z0
-	VADDPS        192(R8), Z7, Z1
+	VADDPS.BCST   192(R8), Z6, Z0
+	VADDPS.BCST   192(R8), Z7, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        192(R8), Z0, Z2
-	VSUBPS        192(R8), Z1, Z3
+	VSUBPS.BCST   192(R8), Z0, Z2
+	VSUBPS.BCST   192(R8), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z18, Z0, Z2
@@ -6071,8 +6007,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z6, Z0
 	VFMADD213PS   Z19, Z7, Z1
 	VFMADD213PS   Z20, Z6, Z0
@@ -6092,14 +6028,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R11)
 	ADDQ          DX, CX
-	VADDPS        256(R8), Z8, Z0
-	VADDPS        256(R8), Z9, Z1
+	VADDPS.BCST   256(R8), Z8, Z0
+	VADDPS.BCST   256(R8), Z9, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        256(R8), Z0, Z2
-	VSUBPS        256(R8), Z1, Z3
+	VSUBPS.BCST   256(R8), Z0, Z2
+	VSUBPS.BCST   256(R8), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z18, Z0, Z2
@@ -6108,8 +6044,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z8, Z0
 	VFMADD213PS   Z19, Z9, Z1
 	VFMADD213PS   Z20, Z8, Z0
@@ -6129,14 +6065,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 128(R11)
 	ADDQ          DX, CX
-	VADDPS        320(R8), Z10, Z0
-	VADDPS        320(R8), Z11, Z1
+	VADDPS.BCST   320(R8), Z10, Z0
+	VADDPS.BCST   320(R8), Z11, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        320(R8), Z0, Z2
-	VSUBPS        320(R8), Z1, Z3
+	VSUBPS.BCST   320(R8), Z0, Z2
+	VSUBPS.BCST   320(R8), Z1, Z3
 	VSUBPS        Z2, Z10, Z10
 	VSUBPS        Z3, Z11, Z11
 	VPERMPS       Z18, Z0, Z2
@@ -6145,8 +6081,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z10, Z0
 	VFMADD213PS   Z19, Z11, Z1
 	VFMADD213PS   Z20, Z10, Z0
@@ -6166,14 +6102,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 160(R11)
 	ADDQ          DX, CX
-	VADDPS        384(R8), Z12, Z0
-	VADDPS        384(R8), Z13, Z1
+	VADDPS.BCST   384(R8), Z12, Z0
+	VADDPS.BCST   384(R8), Z13, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        384(R8), Z0, Z2
-	VSUBPS        384(R8), Z1, Z3
+	VSUBPS.BCST   384(R8), Z0, Z2
+	VSUBPS.BCST   384(R8), Z1, Z3
 	VSUBPS        Z2, Z12, Z12
 	VSUBPS        Z3, Z13, Z13
 	VPERMPS       Z18, Z0, Z2
@@ -6182,8 +6118,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z12, Z0
 	VFMADD213PS   Z19, Z13, Z1
 	VFMADD213PS   Z20, Z12, Z0
@@ -6203,14 +6139,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 192(R11)
 	ADDQ          DX, CX
-	VADDPS        448(R8), Z14, Z0
-	VADDPS        448(R8), Z15, Z1
+	VADDPS.BCST   448(R8), Z14, Z0
+	VADDPS.BCST   448(R8), Z15, Z1
 	VPMAXSD       Z16, Z0, Z0
 	VPMAXSD       Z16, Z1, Z1
 	VPMINSD       Z17, Z0, Z0
 	VPMINSD       Z17, Z1, Z1
-	VSUBPS        448(R8), Z0, Z2
-	VSUBPS        448(R8), Z1, Z3
+	VSUBPS.BCST   448(R8), Z0, Z2
+	VSUBPS.BCST   448(R8), Z1, Z3
 	VSUBPS        Z2, Z14, Z14
 	VSUBPS        Z3, Z15, Z15
 	VPERMPS       Z18, Z0, Z2
@@ -6219,8 +6155,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z19, Z14, Z0
 	VFMADD213PS   Z19, Z15, Z1
 	VFMADD213PS   Z20, Z14, Z0
@@ -6304,11 +6240,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6316,11 +6252,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6328,11 +6264,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6340,11 +6276,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6352,11 +6288,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6364,11 +6300,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6376,11 +6312,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z12
+	VBROADCASTSS hiddens<>+0(SB), K1, Z12
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z13
+	VBROADCASTSS hiddens<>+0(SB), K1, Z13
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -6388,11 +6324,11 @@ edge:
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+0(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z14
+	VBROADCASTSS hiddens<>+0(SB), K1, Z14
 	VMOVD        R11, X16
 	VPBROADCASTD X16, Z16
 	VPCMPD       $0x02, order<>+64(SB), Z16, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z15
+	VBROADCASTSS hiddens<>+0(SB), K1, Z15
 	ADDQ         R8, DX
 	JMP          whole
 
@@ -6767,19 +6703,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R8
 	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z18
-	VMOVUPS       mostPowers<>+0(SB), Z19
+	VBROADCASTSS  leastPowers<>+0(SB), Z18
+	VBROADCASTSS  mostPowers<>+0(SB), Z19
 	VMOVUPS       eighths<>+0(SB), Z20
-	VMOVUPS       two1s<>+0(SB), Z21
-	VMOVUPS       two2s<>+0(SB), Z22
-	VADDPS        (R8), Z0, Z23
-	VADDPS        (R8), Z1, Z24
+	VBROADCASTSS  two1s<>+0(SB), Z21
+	VBROADCASTSS  two2s<>+0(SB), Z22
+	VADDPS.BCST   (R8), Z0, Z23
+	VADDPS.BCST   (R8), Z1, Z24
 	VPMAXSD       Z18, Z23, Z23
 	VPMAXSD       Z18, Z24, Z24
 	VPMINSD       Z19, Z23, Z23
 	VPMINSD       Z19, Z24, Z24
-	VSUBPS        (R8), Z23, Z25
-	VSUBPS        (R8), Z24, Z26
+	VSUBPS.BCST   (R8), Z23, Z25
+	VSUBPS.BCST   (R8), Z24, Z26
 	VSUBPS        Z25, Z0, Z0
 	VSUBPS        Z26, Z1, Z1
 	VPERMPS       Z20, Z23, Z25
@@ -6788,8 +6724,8 @@ based:
 	VPSLLD        $0x14, Z24, Z24
 	VPADDD        Z23, Z25, Z25
 	VPADDD        Z24, Z26, Z26
-	VMOVUPS       two0s<>+0(SB), Z23
-	VMOVUPS       two0s<>+0(SB), Z24
+	VBROADCASTSS  two0s<>+0(SB), Z23
+	VBROADCASTSS  two0s<>+0(SB), Z24
 	VFMADD213PS   Z21, Z0, Z23
 	VFMADD213PS   Z21, Z1, Z24
 	VFMADD213PS   Z22, Z0, Z23
@@ -6809,14 +6745,14 @@ based:
 	VADDPS        Y0, Y23, Y23
 	VMOVUPS       Y23, (R11)
 	ADDQ          DX, CX
-	VADDPS        64(R8), Z2, Z0
-	VADDPS        64(R8), Z3, Z1
+	VADDPS.BCST   64(R8), Z2, Z0
+	VADDPS.BCST   64(R8), Z3, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        64(R8), Z0, Z23
-	VSUBPS        64(R8), Z1, Z24
+	VSUBPS.BCST   64(R8), Z0, Z23
+	VSUBPS.BCST   64(R8), Z1, Z24
 	VSUBPS        Z23, Z2, Z2
 	VSUBPS        Z24, Z3, Z3
 	VPERMPS       Z20, Z0, Z23
@@ -6825,8 +6761,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z23, Z23
 	VPADDD        Z1, Z24, Z24
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z2, Z0
 	VFMADD213PS   Z21, Z3, Z1
 	VFMADD213PS   Z22, Z2, Z0
@@ -6846,14 +6782,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R11)
 	ADDQ          DX, CX
-	VADDPS        128(R8), Z4, Z0
-	VADDPS        128(R8), Z5, Z1
+	VADDPS.BCST   128(R8), Z4, Z0
+	VADDPS.BCST   128(R8), Z5, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        128(R8), Z0, Z2
-	VSUBPS        128(R8), Z1, Z3
+	VSUBPS.BCST   128(R8), Z0, Z2
+	VSUBPS.BCST   128(R8), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z20, Z0, Z2
@@ -6862,8 +6798,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z4, Z0
 	VFMADD213PS   Z21, Z5, Z1
 	VFMADD213PS   Z22, Z4, Z0
@@ -6883,14 +6819,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R11)
 	ADDQ          DX, CX
-	VADDPS        192(R8), Z6, Z0
-	VADDPS        192(R8), Z7, Z1
+	VADDPS.BCST   192(R8), Z6, Z0
+	VADDPS.BCST   192(R8), Z7, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        192(R8), Z0, Z2
-	VSUBPS        192(R8), Z1, Z3
+	VSUBPS.BCST   192(R8), Z0, Z2
+	VSUBPS.BCST   192(R8), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z20, Z0, Z2
@@ -6899,8 +6835,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z6, Z0
 	VFMADD213PS   Z21, Z7, Z1
 	VFMADD213PS   Z22, Z6, Z0
@@ -6920,14 +6856,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R11)
 	ADDQ          DX, CX
-	VADDPS        256(R8), Z8, Z0
-	VADDPS        256(R8), Z9, Z1
+	VADDPS.BCST   256(R8), Z8, Z0
+	VADDPS.BCST   256(R8), Z9, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        256(R8), Z0, Z2
-	VSUBPS        256(R8), Z1, Z3
+	VSUBPS.BCST   256(R8), Z0, Z2
+	VSUBPS.BCST   256(R8), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z20, Z0, Z2
@@ -6936,8 +6872,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z8, Z0
 	VFMADD213PS   Z21, Z9, Z1
 	VFMADD213PS   Z22, Z8, Z0
@@ -6957,14 +6893,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 128(R11)
 	ADDQ          DX, CX
-	VADDPS        320(R8), Z10, Z0
-	VADDPS        320(R8), Z11, Z1
+	VADDPS.BCST   320(R8), Z10, Z0
+	VADDPS.BCST   320(R8), Z11, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        320(R8), Z0, Z2
-	VSUBPS        320(R8), Z1, Z3
+	VSUBPS.BCST   320(R8), Z0, Z2
+	VSUBPS.BCST   320(R8), Z1, Z3
 	VSUBPS        Z2, Z10, Z10
 	VSUBPS        Z3, Z11, Z11
 	VPERMPS       Z20, Z0, Z2
@@ -6973,8 +6909,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z10, Z0
 	VFMADD213PS   Z21, Z11, Z1
 	VFMADD213PS   Z22, Z10, Z0
@@ -6994,14 +6930,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 160(R11)
 	ADDQ          DX, CX
-	VADDPS        384(R8), Z12, Z0
-	VADDPS        384(R8), Z13, Z1
+	VADDPS.BCST   384(R8), Z12, Z0
+	VADDPS.BCST   384(R8), Z13, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        384(R8), Z0, Z2
-	VSUBPS        384(R8), Z1, Z3
+	VSUBPS.BCST   384(R8), Z0, Z2
+	VSUBPS.BCST   384(R8), Z1, Z3
 	VSUBPS        Z2, Z12, Z12
 	VSUBPS        Z3, Z13, Z13
 	VPERMPS       Z20, Z0, Z2
@@ -7010,8 +6946,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z12, Z0
 	VFMADD213PS   Z21, Z13, Z1
 	VFMADD213PS   Z22, Z12, Z0
@@ -7031,14 +6967,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 192(R11)
 	ADDQ          DX, CX
-	VADDPS        448(R8), Z14, Z0
-	VADDPS        448(R8), Z15, Z1
+	VADDPS.BCST   448(R8), Z14, Z0
+	VADDPS.BCST   448(R8), Z15, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        448(R8), Z0, Z2
-	VSUBPS        448(R8), Z1, Z3
+	VSUBPS.BCST   448(R8), Z0, Z2
+	VSUBPS.BCST   448(R8), Z1, Z3
 	VSUBPS        Z2, Z14, Z14
 	VSUBPS        Z3, Z15, Z15
 	VPERMPS       Z20, Z0, Z2
@@ -7047,8 +6983,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z14, Z0
 	VFMADD213PS   Z21, Z15, Z1
 	VFMADD213PS   Z22, Z14, Z0
@@ -7068,14 +7004,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 224(R11)
 	ADDQ          DX, CX
-	VADDPS        512(R8), Z16, Z0
-	VADDPS        512(R8), Z17, Z1
+	VADDPS.BCST   512(R8), Z16, Z0
+	VADDPS.BCST   512(R8), Z17, Z1
 	VPMAXSD       Z18, Z0, Z0
 	VPMAXSD       Z18, Z1, Z1
 	VPMINSD       Z19, Z0, Z0
 	VPMINSD       Z19, Z1, Z1
-	VSUBPS        512(R8), Z0, Z2
-	VSUBPS        512(R8), Z1, Z3
+	VSUBPS.BCST   512(R8), Z0, Z2
+	VSUBPS.BCST   512(R8), Z1, Z3
 	VSUBPS        Z2, Z16, Z16
 	VSUBPS        Z3, Z17, Z17
 	VPERMPS       Z20, Z0, Z2
@@ -7084,8 +7020,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z21, Z16, Z0
 	VFMADD213PS   Z21, Z17, Z1
 	VFMADD213PS   Z22, Z16, Z0
@@ -7174,11 +7110,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7186,11 +7122,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7198,11 +7134,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7210,11 +7146,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7222,11 +7158,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7234,11 +7170,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7246,11 +7182,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z12
+	VBROADCASTSS hiddens<>+0(SB), K1, Z12
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z13
+	VBROADCASTSS hiddens<>+0(SB), K1, Z13
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7258,11 +7194,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z14
+	VBROADCASTSS hiddens<>+0(SB), K1, Z14
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z15
+	VBROADCASTSS hiddens<>+0(SB), K1, Z15
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -7270,11 +7206,11 @@ edge:
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+0(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z16
+	VBROADCASTSS hiddens<>+0(SB), K1, Z16
 	VMOVD        R11, X18
 	VPBROADCASTD X18, Z18
 	VPCMPD       $0x02, order<>+64(SB), Z18, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z17
+	VBROADCASTSS hiddens<>+0(SB), K1, Z17
 	ADDQ         R8, DX
 	JMP          whole
 
@@ -7684,19 +7620,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R8
 	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z20
-	VMOVUPS       mostPowers<>+0(SB), Z21
+	VBROADCASTSS  leastPowers<>+0(SB), Z20
+	VBROADCASTSS  mostPowers<>+0(SB), Z21
 	VMOVUPS       eighths<>+0(SB), Z22
-	VMOVUPS       two1s<>+0(SB), Z23
-	VMOVUPS       two2s<>+0(SB), Z24
-	VADDPS        (R8), Z0, Z25
-	VADDPS        (R8), Z1, Z26
+	VBROADCASTSS  two1s<>+0(SB), Z23
+	VBROADCASTSS  two2s<>+0(SB), Z24
+	VADDPS.BCST   (R8), Z0, Z25
+	VADDPS.BCST   (R8), Z1, Z26
 	VPMAXSD       Z20, Z25, Z25
 	VPMAXSD       Z20, Z26, Z26
 	VPMINSD       Z21, Z25, Z25
 	VPMINSD       Z21, Z26, Z26
-	VSUBPS        (R8), Z25, Z27
-	VSUBPS        (R8), Z26, Z28
+	VSUBPS.BCST   (R8), Z25, Z27
+	VSUBPS.BCST   (R8), Z26, Z28
 	VSUBPS        Z27, Z0, Z0
 	VSUBPS        Z28, Z1, Z1
 	VPERMPS       Z22, Z25, Z27
@@ -7705,8 +7641,8 @@ based:
 	VPSLLD        $0x14, Z26, Z26
 	VPADDD        Z25, Z27, Z27
 	VPADDD        Z26, Z28, Z28
-	VMOVUPS       two0s<>+0(SB), Z25
-	VMOVUPS       two0s<>+0(SB), Z26
+	VBROADCASTSS  two0s<>+0(SB), Z25
+	VBROADCASTSS  two0s<>+0(SB), Z26
 	VFMADD213PS   Z23, Z0, Z25
 	VFMADD213PS   Z23, Z1, Z26
 	VFMADD213PS   Z24, Z0, Z25
@@ -7726,14 +7662,14 @@ based:
 	VADDPS        Y0, Y25, Y25
 	VMOVUPS       Y25, (R11)
 	ADDQ          DX, CX
-	VADDPS        64(R8), Z2, Z0
-	VADDPS        64(R8), Z3, Z1
+	VADDPS.BCST   64(R8), Z2, Z0
+	VADDPS.BCST   64(R8), Z3, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        64(R8), Z0, Z25
-	VSUBPS        64(R8), Z1, Z26
+	VSUBPS.BCST   64(R8), Z0, Z25
+	VSUBPS.BCST   64(R8), Z1, Z26
 	VSUBPS        Z25, Z2, Z2
 	VSUBPS        Z26, Z3, Z3
 	VPERMPS       Z22, Z0, Z25
@@ -7742,8 +7678,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z25, Z25
 	VPADDD        Z1, Z26, Z26
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z2, Z0
 	VFMADD213PS   Z23, Z3, Z1
 	VFMADD213PS   Z24, Z2, Z0
@@ -7763,14 +7699,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R11)
 	ADDQ          DX, CX
-	VADDPS        128(R8), Z4, Z0
-	VADDPS        128(R8), Z5, Z1
+	VADDPS.BCST   128(R8), Z4, Z0
+	VADDPS.BCST   128(R8), Z5, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        128(R8), Z0, Z2
-	VSUBPS        128(R8), Z1, Z3
+	VSUBPS.BCST   128(R8), Z0, Z2
+	VSUBPS.BCST   128(R8), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z22, Z0, Z2
@@ -7779,8 +7715,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z4, Z0
 	VFMADD213PS   Z23, Z5, Z1
 	VFMADD213PS   Z24, Z4, Z0
@@ -7800,14 +7736,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R11)
 	ADDQ          DX, CX
-	VADDPS        192(R8), Z6, Z0
-	VADDPS        192(R8), Z7, Z1
+	VADDPS.BCST   192(R8), Z6, Z0
+	VADDPS.BCST   192(R8), Z7, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        192(R8), Z0, Z2
-	VSUBPS        192(R8), Z1, Z3
+	VSUBPS.BCST   192(R8), Z0, Z2
+	VSUBPS.BCST   192(R8), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z22, Z0, Z2
@@ -7816,8 +7752,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z6, Z0
 	VFMADD213PS   Z23, Z7, Z1
 	VFMADD213PS   Z24, Z6, Z0
@@ -7837,14 +7773,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R11)
 	ADDQ          DX, CX
-	VADDPS        256(R8), Z8, Z0
-	VADDPS        256(R8), Z9, Z1
+	VADDPS.BCST   256(R8), Z8, Z0
+	VADDPS.BCST   256(R8), Z9, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        256(R8), Z0, Z2
-	VSUBPS        256(R8), Z1, Z3
+	VSUBPS.BCST   256(R8), Z0, Z2
+	VSUBPS.BCST   256(R8), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z22, Z0, Z2
@@ -7853,8 +7789,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z8, Z0
 	VFMADD213PS   Z23, Z9, Z1
 	VFMADD213PS   Z24, Z8, Z0
@@ -7874,14 +7810,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 128(R11)
 	ADDQ          DX, CX
-	VADDPS        320(R8), Z10, Z0
-	VADDPS        320(R8), Z11, Z1
+	VADDPS.BCST   320(R8), Z10, Z0
+	VADDPS.BCST   320(R8), Z11, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        320(R8), Z0, Z2
-	VSUBPS        320(R8), Z1, Z3
+	VSUBPS.BCST   320(R8), Z0, Z2
+	VSUBPS.BCST   320(R8), Z1, Z3
 	VSUBPS        Z2, Z10, Z10
 	VSUBPS        Z3, Z11, Z11
 	VPERMPS       Z22, Z0, Z2
@@ -7890,8 +7826,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z10, Z0
 	VFMADD213PS   Z23, Z11, Z1
 	VFMADD213PS   Z24, Z10, Z0
@@ -7911,14 +7847,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 160(R11)
 	ADDQ          DX, CX
-	VADDPS        384(R8), Z12, Z0
-	VADDPS        384(R8), Z13, Z1
+	VADDPS.BCST   384(R8), Z12, Z0
+	VADDPS.BCST   384(R8), Z13, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        384(R8), Z0, Z2
-	VSUBPS        384(R8), Z1, Z3
+	VSUBPS.BCST   384(R8), Z0, Z2
+	VSUBPS.BCST   384(R8), Z1, Z3
 	VSUBPS        Z2, Z12, Z12
 	VSUBPS        Z3, Z13, Z13
 	VPERMPS       Z22, Z0, Z2
@@ -7927,8 +7863,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z12, Z0
 	VFMADD213PS   Z23, Z13, Z1
 	VFMADD213PS   Z24, Z12, Z0
@@ -7948,14 +7884,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 192(R11)
 	ADDQ          DX, CX
-	VADDPS        448(R8), Z14, Z0
-	VADDPS        448(R8), Z15, Z1
+	VADDPS.BCST   448(R8), Z14, Z0
+	VADDPS.BCST   448(R8), Z15, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        448(R8), Z0, Z2
-	VSUBPS        448(R8), Z1, Z3
+	VSUBPS.BCST   448(R8), Z0, Z2
+	VSUBPS.BCST   448(R8), Z1, Z3
 	VSUBPS        Z2, Z14, Z14
 	VSUBPS        Z3, Z15, Z15
 	VPERMPS       Z22, Z0, Z2
@@ -7964,8 +7900,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z14, Z0
 	VFMADD213PS   Z23, Z15, Z1
 	VFMADD213PS   Z24, Z14, Z0
@@ -7985,14 +7921,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 224(R11)
 	ADDQ          DX, CX
-	VADDPS        512(R8), Z16, Z0
-	VADDPS        512(R8), Z17, Z1
+	VADDPS.BCST   512(R8), Z16, Z0
+	VADDPS.BCST   512(R8), Z17, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        512(R8), Z0, Z2
-	VSUBPS        512(R8), Z1, Z3
+	VSUBPS.BCST   512(R8), Z0, Z2
+	VSUBPS.BCST   512(R8), Z1, Z3
 	VSUBPS        Z2, Z16, Z16
 	VSUBPS        Z3, Z17, Z17
 	VPERMPS       Z22, Z0, Z2
@@ -8001,8 +7937,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z16, Z0
 	VFMADD213PS   Z23, Z17, Z1
 	VFMADD213PS   Z24, Z16, Z0
@@ -8022,14 +7958,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 256(R11)
 	ADDQ          DX, CX
-	VADDPS        576(R8), Z18, Z0
-	VADDPS        576(R8), Z19, Z1
+	VADDPS.BCST   576(R8), Z18, Z0
+	VADDPS.BCST   576(R8), Z19, Z1
 	VPMAXSD       Z20, Z0, Z0
 	VPMAXSD       Z20, Z1, Z1
 	VPMINSD       Z21, Z0, Z0
 	VPMINSD       Z21, Z1, Z1
-	VSUBPS        576(R8), Z0, Z2
-	VSUBPS        576(R8), Z1, Z3
+	VSUBPS.BCST   576(R8), Z0, Z2
+	VSUBPS.BCST   576(R8), Z1, Z3
 	VSUBPS        Z2, Z18, Z18
 	VSUBPS        Z3, Z19, Z19
 	VPERMPS       Z22, Z0, Z2
@@ -8038,8 +7974,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z23, Z18, Z0
 	VFMADD213PS   Z23, Z19, Z1
 	VFMADD213PS   Z24, Z18, Z0
@@ -8133,11 +8069,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8145,11 +8081,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8157,11 +8093,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8169,11 +8105,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8181,11 +8117,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8193,11 +8129,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8205,11 +8141,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z12
+	VBROADCASTSS hiddens<>+0(SB), K1, Z12
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z13
+	VBROADCASTSS hiddens<>+0(SB), K1, Z13
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8217,11 +8153,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z14
+	VBROADCASTSS hiddens<>+0(SB), K1, Z14
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z15
+	VBROADCASTSS hiddens<>+0(SB), K1, Z15
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8229,11 +8165,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z16
+	VBROADCASTSS hiddens<>+0(SB), K1, Z16
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z17
+	VBROADCASTSS hiddens<>+0(SB), K1, Z17
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -8241,11 +8177,11 @@ edge:
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+0(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z18
+	VBROADCASTSS hiddens<>+0(SB), K1, Z18
 	VMOVD        R11, X20
 	VPBROADCASTD X20, Z20
 	VPCMPD       $0x02, order<>+64(SB), Z20, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z19
+	VBROADCASTSS hiddens<>+0(SB), K1, Z19
 	ADDQ         R8, DX
 	JMP          whole
 
@@ -8690,19 +8626,19 @@ based:
 	MOVQ          40(AX), DX
 	MOVQ          96(AX), R8
 	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z22
-	VMOVUPS       mostPowers<>+0(SB), Z23
+	VBROADCASTSS  leastPowers<>+0(SB), Z22
+	VBROADCASTSS  mostPowers<>+0(SB), Z23
 	VMOVUPS       eighths<>+0(SB), Z24
-	VMOVUPS       two1s<>+0(SB), Z25
-	VMOVUPS       two2s<>+0(SB), Z26
-	VADDPS        (R8), Z0, Z27
-	VADDPS        (R8), Z1, Z28
+	VBROADCASTSS  two1s<>+0(SB), Z25
+	VBROADCASTSS  two2s<>+0(SB), Z26
+	VADDPS.BCST   (R8), Z0, Z27
+	VADDPS.BCST   (R8), Z1, Z28
 	VPMAXSD       Z22, Z27, Z27
 	VPMAXSD       Z22, Z28, Z28
 	VPMINSD       Z23, Z27, Z27
 	VPMINSD       Z23, Z28, Z28
-	VSUBPS        (R8), Z27, Z29
-	VSUBPS        (R8), Z28, Z30
+	VSUBPS.BCST   (R8), Z27, Z29
+	VSUBPS.BCST   (R8), Z28, Z30
 	VSUBPS        Z29, Z0, Z0
 	VSUBPS        Z30, Z1, Z1
 	VPERMPS       Z24, Z27, Z29
@@ -8711,8 +8647,8 @@ based:
 	VPSLLD        $0x14, Z28, Z28
 	VPADDD        Z27, Z29, Z29
 	VPADDD        Z28, Z30, Z30
-	VMOVUPS       two0s<>+0(SB), Z27
-	VMOVUPS       two0s<>+0(SB), Z28
+	VBROADCASTSS  two0s<>+0(SB), Z27
+	VBROADCASTSS  two0s<>+0(SB), Z28
 	VFMADD213PS   Z25, Z0, Z27
 	VFMADD213PS   Z25, Z1, Z28
 	VFMADD213PS   Z26, Z0, Z27
@@ -8732,14 +8668,14 @@ based:
 	VADDPS        Y0, Y27, Y27
 	VMOVUPS       Y27, (R11)
 	ADDQ          DX, CX
-	VADDPS        64(R8), Z2, Z0
-	VADDPS        64(R8), Z3, Z1
+	VADDPS.BCST   64(R8), Z2, Z0
+	VADDPS.BCST   64(R8), Z3, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        64(R8), Z0, Z27
-	VSUBPS        64(R8), Z1, Z28
+	VSUBPS.BCST   64(R8), Z0, Z27
+	VSUBPS.BCST   64(R8), Z1, Z28
 	VSUBPS        Z27, Z2, Z2
 	VSUBPS        Z28, Z3, Z3
 	VPERMPS       Z24, Z0, Z27
@@ -8748,8 +8684,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z27, Z27
 	VPADDD        Z1, Z28, Z28
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z2, Z0
 	VFMADD213PS   Z25, Z3, Z1
 	VFMADD213PS   Z26, Z2, Z0
@@ -8769,14 +8705,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 32(R11)
 	ADDQ          DX, CX
-	VADDPS        128(R8), Z4, Z0
-	VADDPS        128(R8), Z5, Z1
+	VADDPS.BCST   128(R8), Z4, Z0
+	VADDPS.BCST   128(R8), Z5, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        128(R8), Z0, Z2
-	VSUBPS        128(R8), Z1, Z3
+	VSUBPS.BCST   128(R8), Z0, Z2
+	VSUBPS.BCST   128(R8), Z1, Z3
 	VSUBPS        Z2, Z4, Z4
 	VSUBPS        Z3, Z5, Z5
 	VPERMPS       Z24, Z0, Z2
@@ -8785,8 +8721,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z4, Z0
 	VFMADD213PS   Z25, Z5, Z1
 	VFMADD213PS   Z26, Z4, Z0
@@ -8806,14 +8742,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 64(R11)
 	ADDQ          DX, CX
-	VADDPS        192(R8), Z6, Z0
-	VADDPS        192(R8), Z7, Z1
+	VADDPS.BCST   192(R8), Z6, Z0
+	VADDPS.BCST   192(R8), Z7, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        192(R8), Z0, Z2
-	VSUBPS        192(R8), Z1, Z3
+	VSUBPS.BCST   192(R8), Z0, Z2
+	VSUBPS.BCST   192(R8), Z1, Z3
 	VSUBPS        Z2, Z6, Z6
 	VSUBPS        Z3, Z7, Z7
 	VPERMPS       Z24, Z0, Z2
@@ -8822,8 +8758,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z6, Z0
 	VFMADD213PS   Z25, Z7, Z1
 	VFMADD213PS   Z26, Z6, Z0
@@ -8843,14 +8779,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 96(R11)
 	ADDQ          DX, CX
-	VADDPS        256(R8), Z8, Z0
-	VADDPS        256(R8), Z9, Z1
+	VADDPS.BCST   256(R8), Z8, Z0
+	VADDPS.BCST   256(R8), Z9, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        256(R8), Z0, Z2
-	VSUBPS        256(R8), Z1, Z3
+	VSUBPS.BCST   256(R8), Z0, Z2
+	VSUBPS.BCST   256(R8), Z1, Z3
 	VSUBPS        Z2, Z8, Z8
 	VSUBPS        Z3, Z9, Z9
 	VPERMPS       Z24, Z0, Z2
@@ -8859,8 +8795,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z8, Z0
 	VFMADD213PS   Z25, Z9, Z1
 	VFMADD213PS   Z26, Z8, Z0
@@ -8880,14 +8816,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 128(R11)
 	ADDQ          DX, CX
-	VADDPS        320(R8), Z10, Z0
-	VADDPS        320(R8), Z11, Z1
+	VADDPS.BCST   320(R8), Z10, Z0
+	VADDPS.BCST   320(R8), Z11, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        320(R8), Z0, Z2
-	VSUBPS        320(R8), Z1, Z3
+	VSUBPS.BCST   320(R8), Z0, Z2
+	VSUBPS.BCST   320(R8), Z1, Z3
 	VSUBPS        Z2, Z10, Z10
 	VSUBPS        Z3, Z11, Z11
 	VPERMPS       Z24, Z0, Z2
@@ -8896,8 +8832,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z10, Z0
 	VFMADD213PS   Z25, Z11, Z1
 	VFMADD213PS   Z26, Z10, Z0
@@ -8917,14 +8853,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 160(R11)
 	ADDQ          DX, CX
-	VADDPS        384(R8), Z12, Z0
-	VADDPS        384(R8), Z13, Z1
+	VADDPS.BCST   384(R8), Z12, Z0
+	VADDPS.BCST   384(R8), Z13, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        384(R8), Z0, Z2
-	VSUBPS        384(R8), Z1, Z3
+	VSUBPS.BCST   384(R8), Z0, Z2
+	VSUBPS.BCST   384(R8), Z1, Z3
 	VSUBPS        Z2, Z12, Z12
 	VSUBPS        Z3, Z13, Z13
 	VPERMPS       Z24, Z0, Z2
@@ -8933,8 +8869,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z12, Z0
 	VFMADD213PS   Z25, Z13, Z1
 	VFMADD213PS   Z26, Z12, Z0
@@ -8954,14 +8890,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 192(R11)
 	ADDQ          DX, CX
-	VADDPS        448(R8), Z14, Z0
-	VADDPS        448(R8), Z15, Z1
+	VADDPS.BCST   448(R8), Z14, Z0
+	VADDPS.BCST   448(R8), Z15, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        448(R8), Z0, Z2
-	VSUBPS        448(R8), Z1, Z3
+	VSUBPS.BCST   448(R8), Z0, Z2
+	VSUBPS.BCST   448(R8), Z1, Z3
 	VSUBPS        Z2, Z14, Z14
 	VSUBPS        Z3, Z15, Z15
 	VPERMPS       Z24, Z0, Z2
@@ -8970,8 +8906,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z14, Z0
 	VFMADD213PS   Z25, Z15, Z1
 	VFMADD213PS   Z26, Z14, Z0
@@ -8991,14 +8927,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 224(R11)
 	ADDQ          DX, CX
-	VADDPS        512(R8), Z16, Z0
-	VADDPS        512(R8), Z17, Z1
+	VADDPS.BCST   512(R8), Z16, Z0
+	VADDPS.BCST   512(R8), Z17, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        512(R8), Z0, Z2
-	VSUBPS        512(R8), Z1, Z3
+	VSUBPS.BCST   512(R8), Z0, Z2
+	VSUBPS.BCST   512(R8), Z1, Z3
 	VSUBPS        Z2, Z16, Z16
 	VSUBPS        Z3, Z17, Z17
 	VPERMPS       Z24, Z0, Z2
@@ -9007,8 +8943,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z16, Z0
 	VFMADD213PS   Z25, Z17, Z1
 	VFMADD213PS   Z26, Z16, Z0
@@ -9028,14 +8964,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 256(R11)
 	ADDQ          DX, CX
-	VADDPS        576(R8), Z18, Z0
-	VADDPS        576(R8), Z19, Z1
+	VADDPS.BCST   576(R8), Z18, Z0
+	VADDPS.BCST   576(R8), Z19, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        576(R8), Z0, Z2
-	VSUBPS        576(R8), Z1, Z3
+	VSUBPS.BCST   576(R8), Z0, Z2
+	VSUBPS.BCST   576(R8), Z1, Z3
 	VSUBPS        Z2, Z18, Z18
 	VSUBPS        Z3, Z19, Z19
 	VPERMPS       Z24, Z0, Z2
@@ -9044,8 +8980,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z18, Z0
 	VFMADD213PS   Z25, Z19, Z1
 	VFMADD213PS   Z26, Z18, Z0
@@ -9065,14 +9001,14 @@ based:
 	VADDPS        Y1, Y0, Y0
 	VMOVUPS       Y0, 288(R11)
 	ADDQ          DX, CX
-	VADDPS        640(R8), Z20, Z0
-	VADDPS        640(R8), Z21, Z1
+	VADDPS.BCST   640(R8), Z20, Z0
+	VADDPS.BCST   640(R8), Z21, Z1
 	VPMAXSD       Z22, Z0, Z0
 	VPMAXSD       Z22, Z1, Z1
 	VPMINSD       Z23, Z0, Z0
 	VPMINSD       Z23, Z1, Z1
-	VSUBPS        640(R8), Z0, Z2
-	VSUBPS        640(R8), Z1, Z3
+	VSUBPS.BCST   640(R8), Z0, Z2
+	VSUBPS.BCST   640(R8), Z1, Z3
 	VSUBPS        Z2, Z20, Z20
 	VSUBPS        Z3, Z21, Z21
 	VPERMPS       Z24, Z0, Z2
@@ -9081,8 +9017,8 @@ based:
 	VPSLLD        $0x14, Z1, Z1
 	VPADDD        Z0, Z2, Z2
 	VPADDD        Z1, Z3, Z3
-	VMOVUPS       two0s<>+0(SB), Z0
-	VMOVUPS       two0s<>+0(SB), Z1
+	VBROADCASTSS  two0s<>+0(SB), Z0
+	VBROADCASTSS  two0s<>+0(SB), Z1
 	VFMADD213PS   Z25, Z20, Z0
 	VFMADD213PS   Z25, Z21, Z1
 	VFMADD213PS   Z26, Z20, Z0
@@ -9181,11 +9117,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9193,11 +9129,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9205,11 +9141,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9217,11 +9153,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9229,11 +9165,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9241,11 +9177,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9253,11 +9189,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z12
+	VBROADCASTSS hiddens<>+0(SB), K1, Z12
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z13
+	VBROADCASTSS hiddens<>+0(SB), K1, Z13
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9265,11 +9201,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z14
+	VBROADCASTSS hiddens<>+0(SB), K1, Z14
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z15
+	VBROADCASTSS hiddens<>+0(SB), K1, Z15
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9277,11 +9213,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z16
+	VBROADCASTSS hiddens<>+0(SB), K1, Z16
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z17
+	VBROADCASTSS hiddens<>+0(SB), K1, Z17
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9289,11 +9225,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z18
+	VBROADCASTSS hiddens<>+0(SB), K1, Z18
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z19
+	VBROADCASTSS hiddens<>+0(SB), K1, Z19
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -9301,11 +9237,11 @@ edge:
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+0(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z20
+	VBROADCASTSS hiddens<>+0(SB), K1, Z20
 	VMOVD        R11, X22
 	VPBROADCASTD X22, Z22
 	VPCMPD       $0x02, order<>+64(SB), Z22, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z21
+	VBROADCASTSS hiddens<>+0(SB), K1, Z21
 	ADDQ         R8, DX
 	JMP          whole
 
@@ -9781,462 +9717,462 @@ whole:
 	JNE  first
 
 based:
-	MOVQ          32(AX), CX
-	MOVQ          40(AX), DX
-	MOVQ          96(AX), R8
-	MOVQ          104(AX), R11
-	VMOVUPS       leastPowers<>+0(SB), Z24
-	VMOVUPS       mostPowers<>+0(SB), Z25
-	VMOVUPS       eighths<>+0(SB), Z26
-	VMOVUPS       two1s<>+0(SB), Z27
-	VADDPS        (R8), Z0, Z28
-	VADDPS        (R8), Z1, Z29
-	VPMAXSD       Z24, Z28, Z28
-	VPMAXSD       Z24, Z29, Z29
-	VPMINSD       Z25, Z28, Z28
-	VPMINSD       Z25, Z29, Z29
-	VSUBPS        (R8), Z28, Z30
-	VSUBPS        (R8), Z29, Z31
-	VSUBPS        Z30, Z0, Z0
-	VSUBPS        Z31, Z1, Z1
-	VPERMPS       Z26, Z28, Z30
-	VPERMPS       Z26, Z29, Z31
-	VPSLLD        $0x14, Z28, Z28
-	VPSLLD        $0x14, Z29, Z29
-	VPADDD        Z28, Z30, Z30
-	VPADDD        Z29, Z31, Z31
-	VMOVUPS       two0s<>+0(SB), Z28
-	VMOVUPS       two0s<>+0(SB), Z29
-	VFMADD213PS   Z27, Z0, Z28
-	VFMADD213PS   Z27, Z1, Z29
-	VFMADD213PS   two2s<>+0(SB), Z0, Z28
-	VFMADD213PS   two2s<>+0(SB), Z1, Z29
-	VMULPS        Z0, Z30, Z0
-	VMULPS        Z1, Z31, Z1
-	VFMADD213PS   Z30, Z28, Z0
-	VFMADD213PS   Z31, Z29, Z1
-	VMOVUPS       Z0, (CX)
-	VMOVUPS       Z1, 64(CX)
-	VMOVUPS       (R11), Y28
-	VEXTRACTF64X4 $0x01, Z0, Y29
-	VADDPS        Y29, Y0, Y29
-	VADDPS        Y29, Y28, Y28
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y0
-	VADDPS        Y0, Y28, Y28
-	VMOVUPS       Y28, (R11)
-	ADDQ          DX, CX
-	VMOVUPS       two2s<>+0(SB), Z0
-	VADDPS        64(R8), Z2, Z1
-	VADDPS        64(R8), Z3, Z28
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z28, Z28
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z28, Z28
-	VSUBPS        64(R8), Z1, Z29
-	VSUBPS        64(R8), Z28, Z30
-	VSUBPS        Z29, Z2, Z2
-	VSUBPS        Z30, Z3, Z3
-	VPERMPS       Z26, Z1, Z29
-	VPERMPS       Z26, Z28, Z30
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z28, Z28
-	VPADDD        Z1, Z29, Z29
-	VPADDD        Z28, Z30, Z30
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z28
-	VFMADD213PS   Z27, Z2, Z1
-	VFMADD213PS   Z27, Z3, Z28
-	VFMADD213PS   Z0, Z2, Z1
-	VFMADD213PS   Z0, Z3, Z28
-	VMULPS        Z2, Z29, Z2
-	VMULPS        Z3, Z30, Z3
-	VFMADD213PS   Z29, Z1, Z2
-	VFMADD213PS   Z30, Z28, Z3
-	VMOVUPS       Z2, (CX)
-	VMOVUPS       Z3, 64(CX)
-	VMOVUPS       32(R11), Y1
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPS        Y28, Y2, Y28
-	VADDPS        Y28, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 32(R11)
-	ADDQ          DX, CX
-	VADDPS        128(R8), Z4, Z1
-	VADDPS        128(R8), Z5, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        128(R8), Z1, Z3
-	VSUBPS        128(R8), Z2, Z28
-	VSUBPS        Z3, Z4, Z4
-	VSUBPS        Z28, Z5, Z5
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z28
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z28, Z28
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z4, Z1
-	VFMADD213PS   Z27, Z5, Z2
-	VFMADD213PS   Z0, Z4, Z1
-	VFMADD213PS   Z0, Z5, Z2
-	VMULPS        Z4, Z3, Z4
-	VMULPS        Z5, Z28, Z5
-	VFMADD213PS   Z3, Z1, Z4
-	VFMADD213PS   Z28, Z2, Z5
-	VMOVUPS       Z4, (CX)
-	VMOVUPS       Z5, 64(CX)
-	VMOVUPS       64(R11), Y1
-	VEXTRACTF64X4 $0x01, Z4, Y2
-	VADDPS        Y2, Y4, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z5, Y2
-	VADDPS        Y2, Y5, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 64(R11)
-	ADDQ          DX, CX
-	VADDPS        192(R8), Z6, Z1
-	VADDPS        192(R8), Z7, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        192(R8), Z1, Z3
-	VSUBPS        192(R8), Z2, Z4
-	VSUBPS        Z3, Z6, Z6
-	VSUBPS        Z4, Z7, Z7
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z6, Z1
-	VFMADD213PS   Z27, Z7, Z2
-	VFMADD213PS   Z0, Z6, Z1
-	VFMADD213PS   Z0, Z7, Z2
-	VMULPS        Z6, Z3, Z6
-	VMULPS        Z7, Z4, Z7
-	VFMADD213PS   Z3, Z1, Z6
-	VFMADD213PS   Z4, Z2, Z7
-	VMOVUPS       Z6, (CX)
-	VMOVUPS       Z7, 64(CX)
-	VMOVUPS       96(R11), Y1
-	VEXTRACTF64X4 $0x01, Z6, Y2
-	VADDPS        Y2, Y6, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z7, Y2
-	VADDPS        Y2, Y7, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 96(R11)
-	ADDQ          DX, CX
-	VADDPS        256(R8), Z8, Z1
-	VADDPS        256(R8), Z9, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        256(R8), Z1, Z3
-	VSUBPS        256(R8), Z2, Z4
-	VSUBPS        Z3, Z8, Z8
-	VSUBPS        Z4, Z9, Z9
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z8, Z1
-	VFMADD213PS   Z27, Z9, Z2
-	VFMADD213PS   Z0, Z8, Z1
-	VFMADD213PS   Z0, Z9, Z2
-	VMULPS        Z8, Z3, Z8
-	VMULPS        Z9, Z4, Z9
-	VFMADD213PS   Z3, Z1, Z8
-	VFMADD213PS   Z4, Z2, Z9
-	VMOVUPS       Z8, (CX)
-	VMOVUPS       Z9, 64(CX)
-	VMOVUPS       128(R11), Y1
-	VEXTRACTF64X4 $0x01, Z8, Y2
-	VADDPS        Y2, Y8, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z9, Y2
-	VADDPS        Y2, Y9, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 128(R11)
-	ADDQ          DX, CX
-	VADDPS        320(R8), Z10, Z1
-	VADDPS        320(R8), Z11, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        320(R8), Z1, Z3
-	VSUBPS        320(R8), Z2, Z4
-	VSUBPS        Z3, Z10, Z10
-	VSUBPS        Z4, Z11, Z11
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z10, Z1
-	VFMADD213PS   Z27, Z11, Z2
-	VFMADD213PS   Z0, Z10, Z1
-	VFMADD213PS   Z0, Z11, Z2
-	VMULPS        Z10, Z3, Z10
-	VMULPS        Z11, Z4, Z11
-	VFMADD213PS   Z3, Z1, Z10
-	VFMADD213PS   Z4, Z2, Z11
-	VMOVUPS       Z10, (CX)
-	VMOVUPS       Z11, 64(CX)
-	VMOVUPS       160(R11), Y1
-	VEXTRACTF64X4 $0x01, Z10, Y2
-	VADDPS        Y2, Y10, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z11, Y2
-	VADDPS        Y2, Y11, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 160(R11)
-	ADDQ          DX, CX
-	VADDPS        384(R8), Z12, Z1
-	VADDPS        384(R8), Z13, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        384(R8), Z1, Z3
-	VSUBPS        384(R8), Z2, Z4
-	VSUBPS        Z3, Z12, Z12
-	VSUBPS        Z4, Z13, Z13
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z12, Z1
-	VFMADD213PS   Z27, Z13, Z2
-	VFMADD213PS   Z0, Z12, Z1
-	VFMADD213PS   Z0, Z13, Z2
-	VMULPS        Z12, Z3, Z12
-	VMULPS        Z13, Z4, Z13
-	VFMADD213PS   Z3, Z1, Z12
-	VFMADD213PS   Z4, Z2, Z13
-	VMOVUPS       Z12, (CX)
-	VMOVUPS       Z13, 64(CX)
-	VMOVUPS       192(R11), Y1
-	VEXTRACTF64X4 $0x01, Z12, Y2
-	VADDPS        Y2, Y12, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z13, Y2
-	VADDPS        Y2, Y13, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 192(R11)
-	ADDQ          DX, CX
-	VADDPS        448(R8), Z14, Z1
-	VADDPS        448(R8), Z15, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        448(R8), Z1, Z3
-	VSUBPS        448(R8), Z2, Z4
-	VSUBPS        Z3, Z14, Z14
-	VSUBPS        Z4, Z15, Z15
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z14, Z1
-	VFMADD213PS   Z27, Z15, Z2
-	VFMADD213PS   Z0, Z14, Z1
-	VFMADD213PS   Z0, Z15, Z2
-	VMULPS        Z14, Z3, Z14
-	VMULPS        Z15, Z4, Z15
-	VFMADD213PS   Z3, Z1, Z14
-	VFMADD213PS   Z4, Z2, Z15
-	VMOVUPS       Z14, (CX)
-	VMOVUPS       Z15, 64(CX)
-	VMOVUPS       224(R11), Y1
-	VEXTRACTF64X4 $0x01, Z14, Y2
-	VADDPS        Y2, Y14, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z15, Y2
-	VADDPS        Y2, Y15, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 224(R11)
-	ADDQ          DX, CX
-	VADDPS        512(R8), Z16, Z1
-	VADDPS        512(R8), Z17, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        512(R8), Z1, Z3
-	VSUBPS        512(R8), Z2, Z4
-	VSUBPS        Z3, Z16, Z16
-	VSUBPS        Z4, Z17, Z17
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z16, Z1
-	VFMADD213PS   Z27, Z17, Z2
-	VFMADD213PS   Z0, Z16, Z1
-	VFMADD213PS   Z0, Z17, Z2
-	VMULPS        Z16, Z3, Z16
-	VMULPS        Z17, Z4, Z17
-	VFMADD213PS   Z3, Z1, Z16
-	VFMADD213PS   Z4, Z2, Z17
-	VMOVUPS       Z16, (CX)
-	VMOVUPS       Z17, 64(CX)
-	VMOVUPS       256(R11), Y1
-	VEXTRACTF64X4 $0x01, Z16, Y2
-	VADDPS        Y2, Y16, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z17, Y2
-	VADDPS        Y2, Y17, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 256(R11)
-	ADDQ          DX, CX
-	VADDPS        576(R8), Z18, Z1
-	VADDPS        576(R8), Z19, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        576(R8), Z1, Z3
-	VSUBPS        576(R8), Z2, Z4
-	VSUBPS        Z3, Z18, Z18
-	VSUBPS        Z4, Z19, Z19
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z18, Z1
-	VFMADD213PS   Z27, Z19, Z2
-	VFMADD213PS   Z0, Z18, Z1
-	VFMADD213PS   Z0, Z19, Z2
-	VMULPS        Z18, Z3, Z18
-	VMULPS        Z19, Z4, Z19
-	VFMADD213PS   Z3, Z1, Z18
-	VFMADD213PS   Z4, Z2, Z19
-	VMOVUPS       Z18, (CX)
-	VMOVUPS       Z19, 64(CX)
-	VMOVUPS       288(R11), Y1
-	VEXTRACTF64X4 $0x01, Z18, Y2
-	VADDPS        Y2, Y18, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z19, Y2
-	VADDPS        Y2, Y19, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 288(R11)
-	ADDQ          DX, CX
-	VADDPS        640(R8), Z20, Z1
-	VADDPS        640(R8), Z21, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        640(R8), Z1, Z3
-	VSUBPS        640(R8), Z2, Z4
-	VSUBPS        Z3, Z20, Z20
-	VSUBPS        Z4, Z21, Z21
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z20, Z1
-	VFMADD213PS   Z27, Z21, Z2
-	VFMADD213PS   Z0, Z20, Z1
-	VFMADD213PS   Z0, Z21, Z2
-	VMULPS        Z20, Z3, Z20
-	VMULPS        Z21, Z4, Z21
-	VFMADD213PS   Z3, Z1, Z20
-	VFMADD213PS   Z4, Z2, Z21
-	VMOVUPS       Z20, (CX)
-	VMOVUPS       Z21, 64(CX)
-	VMOVUPS       320(R11), Y1
-	VEXTRACTF64X4 $0x01, Z20, Y2
-	VADDPS        Y2, Y20, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF64X4 $0x01, Z21, Y2
-	VADDPS        Y2, Y21, Y2
-	VADDPS        Y2, Y1, Y1
-	VMOVUPS       Y1, 320(R11)
-	ADDQ          DX, CX
-	VADDPS        704(R8), Z22, Z1
-	VADDPS        704(R8), Z23, Z2
-	VPMAXSD       Z24, Z1, Z1
-	VPMAXSD       Z24, Z2, Z2
-	VPMINSD       Z25, Z1, Z1
-	VPMINSD       Z25, Z2, Z2
-	VSUBPS        704(R8), Z1, Z3
-	VSUBPS        704(R8), Z2, Z4
-	VSUBPS        Z3, Z22, Z22
-	VSUBPS        Z4, Z23, Z23
-	VPERMPS       Z26, Z1, Z3
-	VPERMPS       Z26, Z2, Z4
-	VPSLLD        $0x14, Z1, Z1
-	VPSLLD        $0x14, Z2, Z2
-	VPADDD        Z1, Z3, Z3
-	VPADDD        Z2, Z4, Z4
-	VMOVUPS       two0s<>+0(SB), Z1
-	VMOVUPS       two0s<>+0(SB), Z2
-	VFMADD213PS   Z27, Z22, Z1
-	VFMADD213PS   Z27, Z23, Z2
-	VFMADD213PS   Z0, Z22, Z1
-	VFMADD213PS   Z0, Z23, Z2
-	VMULPS        Z22, Z3, Z22
-	VMULPS        Z23, Z4, Z23
-	VFMADD213PS   Z3, Z1, Z22
-	VFMADD213PS   Z4, Z2, Z23
-	VMOVUPS       Z22, (CX)
-	VMOVUPS       Z23, 64(CX)
-	VMOVUPS       352(R11), Y0
-	VEXTRACTF64X4 $0x01, Z22, Y1
-	VADDPS        Y1, Y22, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF64X4 $0x01, Z23, Y1
-	VADDPS        Y1, Y23, Y1
-	VADDPS        Y1, Y0, Y0
-	VMOVUPS       Y0, 352(R11)
-	SUBQ          $0x20, 56(AX)
-	ADDQ          $0x00000080, 32(AX)
-	SUBQ          $0x20, 48(AX)
-	JG            panel
+	MOVQ             32(AX), CX
+	MOVQ             40(AX), DX
+	MOVQ             96(AX), R8
+	MOVQ             104(AX), R11
+	VBROADCASTSS     leastPowers<>+0(SB), Z24
+	VBROADCASTSS     mostPowers<>+0(SB), Z25
+	VMOVUPS          eighths<>+0(SB), Z26
+	VBROADCASTSS     two1s<>+0(SB), Z27
+	VADDPS.BCST      (R8), Z0, Z28
+	VADDPS.BCST      (R8), Z1, Z29
+	VPMAXSD          Z24, Z28, Z28
+	VPMAXSD          Z24, Z29, Z29
+	VPMINSD          Z25, Z28, Z28
+	VPMINSD          Z25, Z29, Z29
+	VSUBPS.BCST      (R8), Z28, Z30
+	VSUBPS.BCST      (R8), Z29, Z31
+	VSUBPS           Z30, Z0, Z0
+	VSUBPS           Z31, Z1, Z1
+	VPERMPS          Z26, Z28, Z30
+	VPERMPS          Z26, Z29, Z31
+	VPSLLD           $0x14, Z28, Z28
+	VPSLLD           $0x14, Z29, Z29
+	VPADDD           Z28, Z30, Z30
+	VPADDD           Z29, Z31, Z31
+	VBROADCASTSS     two0s<>+0(SB), Z28
+	VBROADCASTSS     two0s<>+0(SB), Z29
+	VFMADD213PS      Z27, Z0, Z28
+	VFMADD213PS      Z27, Z1, Z29
+	VFMADD213PS.BCST two2s<>+0(SB), Z0, Z28
+	VFMADD213PS.BCST two2s<>+0(SB), Z1, Z29
+	VMULPS           Z0, Z30, Z0
+	VMULPS           Z1, Z31, Z1
+	VFMADD213PS      Z30, Z28, Z0
+	VFMADD213PS      Z31, Z29, Z1
+	VMOVUPS          Z0, (CX)
+	VMOVUPS          Z1, 64(CX)
+	VMOVUPS          (R11), Y28
+	VEXTRACTF64X4    $0x01, Z0, Y29
+	VADDPS           Y29, Y0, Y29
+	VADDPS           Y29, Y28, Y28
+	VEXTRACTF64X4    $0x01, Z1, Y0
+	VADDPS           Y0, Y1, Y0
+	VADDPS           Y0, Y28, Y28
+	VMOVUPS          Y28, (R11)
+	ADDQ             DX, CX
+	VBROADCASTSS     two2s<>+0(SB), Z0
+	VADDPS.BCST      64(R8), Z2, Z1
+	VADDPS.BCST      64(R8), Z3, Z28
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z28, Z28
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z28, Z28
+	VSUBPS.BCST      64(R8), Z1, Z29
+	VSUBPS.BCST      64(R8), Z28, Z30
+	VSUBPS           Z29, Z2, Z2
+	VSUBPS           Z30, Z3, Z3
+	VPERMPS          Z26, Z1, Z29
+	VPERMPS          Z26, Z28, Z30
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z28, Z28
+	VPADDD           Z1, Z29, Z29
+	VPADDD           Z28, Z30, Z30
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z28
+	VFMADD213PS      Z27, Z2, Z1
+	VFMADD213PS      Z27, Z3, Z28
+	VFMADD213PS      Z0, Z2, Z1
+	VFMADD213PS      Z0, Z3, Z28
+	VMULPS           Z2, Z29, Z2
+	VMULPS           Z3, Z30, Z3
+	VFMADD213PS      Z29, Z1, Z2
+	VFMADD213PS      Z30, Z28, Z3
+	VMOVUPS          Z2, (CX)
+	VMOVUPS          Z3, 64(CX)
+	VMOVUPS          32(R11), Y1
+	VEXTRACTF64X4    $0x01, Z2, Y28
+	VADDPS           Y28, Y2, Y28
+	VADDPS           Y28, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z3, Y2
+	VADDPS           Y2, Y3, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 32(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      128(R8), Z4, Z1
+	VADDPS.BCST      128(R8), Z5, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      128(R8), Z1, Z3
+	VSUBPS.BCST      128(R8), Z2, Z28
+	VSUBPS           Z3, Z4, Z4
+	VSUBPS           Z28, Z5, Z5
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z28
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z28, Z28
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z4, Z1
+	VFMADD213PS      Z27, Z5, Z2
+	VFMADD213PS      Z0, Z4, Z1
+	VFMADD213PS      Z0, Z5, Z2
+	VMULPS           Z4, Z3, Z4
+	VMULPS           Z5, Z28, Z5
+	VFMADD213PS      Z3, Z1, Z4
+	VFMADD213PS      Z28, Z2, Z5
+	VMOVUPS          Z4, (CX)
+	VMOVUPS          Z5, 64(CX)
+	VMOVUPS          64(R11), Y1
+	VEXTRACTF64X4    $0x01, Z4, Y2
+	VADDPS           Y2, Y4, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z5, Y2
+	VADDPS           Y2, Y5, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 64(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      192(R8), Z6, Z1
+	VADDPS.BCST      192(R8), Z7, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      192(R8), Z1, Z3
+	VSUBPS.BCST      192(R8), Z2, Z4
+	VSUBPS           Z3, Z6, Z6
+	VSUBPS           Z4, Z7, Z7
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z6, Z1
+	VFMADD213PS      Z27, Z7, Z2
+	VFMADD213PS      Z0, Z6, Z1
+	VFMADD213PS      Z0, Z7, Z2
+	VMULPS           Z6, Z3, Z6
+	VMULPS           Z7, Z4, Z7
+	VFMADD213PS      Z3, Z1, Z6
+	VFMADD213PS      Z4, Z2, Z7
+	VMOVUPS          Z6, (CX)
+	VMOVUPS          Z7, 64(CX)
+	VMOVUPS          96(R11), Y1
+	VEXTRACTF64X4    $0x01, Z6, Y2
+	VADDPS           Y2, Y6, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z7, Y2
+	VADDPS           Y2, Y7, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 96(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      256(R8), Z8, Z1
+	VADDPS.BCST      256(R8), Z9, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      256(R8), Z1, Z3
+	VSUBPS.BCST      256(R8), Z2, Z4
+	VSUBPS           Z3, Z8, Z8
+	VSUBPS           Z4, Z9, Z9
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z8, Z1
+	VFMADD213PS      Z27, Z9, Z2
+	VFMADD213PS      Z0, Z8, Z1
+	VFMADD213PS      Z0, Z9, Z2
+	VMULPS           Z8, Z3, Z8
+	VMULPS           Z9, Z4, Z9
+	VFMADD213PS      Z3, Z1, Z8
+	VFMADD213PS      Z4, Z2, Z9
+	VMOVUPS          Z8, (CX)
+	VMOVUPS          Z9, 64(CX)
+	VMOVUPS          128(R11), Y1
+	VEXTRACTF64X4    $0x01, Z8, Y2
+	VADDPS           Y2, Y8, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z9, Y2
+	VADDPS           Y2, Y9, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 128(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      320(R8), Z10, Z1
+	VADDPS.BCST      320(R8), Z11, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      320(R8), Z1, Z3
+	VSUBPS.BCST      320(R8), Z2, Z4
+	VSUBPS           Z3, Z10, Z10
+	VSUBPS           Z4, Z11, Z11
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z10, Z1
+	VFMADD213PS      Z27, Z11, Z2
+	VFMADD213PS      Z0, Z10, Z1
+	VFMADD213PS      Z0, Z11, Z2
+	VMULPS           Z10, Z3, Z10
+	VMULPS           Z11, Z4, Z11
+	VFMADD213PS      Z3, Z1, Z10
+	VFMADD213PS      Z4, Z2, Z11
+	VMOVUPS          Z10, (CX)
+	VMOVUPS          Z11, 64(CX)
+	VMOVUPS          160(R11), Y1
+	VEXTRACTF64X4    $0x01, Z10, Y2
+	VADDPS           Y2, Y10, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z11, Y2
+	VADDPS           Y2, Y11, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 160(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      384(R8), Z12, Z1
+	VADDPS.BCST      384(R8), Z13, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      384(R8), Z1, Z3
+	VSUBPS.BCST      384(R8), Z2, Z4
+	VSUBPS           Z3, Z12, Z12
+	VSUBPS           Z4, Z13, Z13
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z12, Z1
+	VFMADD213PS      Z27, Z13, Z2
+	VFMADD213PS      Z0, Z12, Z1
+	VFMADD213PS      Z0, Z13, Z2
+	VMULPS           Z12, Z3, Z12
+	VMULPS           Z13, Z4, Z13
+	VFMADD213PS      Z3, Z1, Z12
+	VFMADD213PS      Z4, Z2, Z13
+	VMOVUPS          Z12, (CX)
+	VMOVUPS          Z13, 64(CX)
+	VMOVUPS          192(R11), Y1
+	VEXTRACTF64X4    $0x01, Z12, Y2
+	VADDPS           Y2, Y12, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z13, Y2
+	VADDPS           Y2, Y13, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 192(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      448(R8), Z14, Z1
+	VADDPS.BCST      448(R8), Z15, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      448(R8), Z1, Z3
+	VSUBPS.BCST      448(R8), Z2, Z4
+	VSUBPS           Z3, Z14, Z14
+	VSUBPS           Z4, Z15, Z15
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z14, Z1
+	VFMADD213PS      Z27, Z15, Z2
+	VFMADD213PS      Z0, Z14, Z1
+	VFMADD213PS      Z0, Z15, Z2
+	VMULPS           Z14, Z3, Z14
+	VMULPS           Z15, Z4, Z15
+	VFMADD213PS      Z3, Z1, Z14
+	VFMADD213PS      Z4, Z2, Z15
+	VMOVUPS          Z14, (CX)
+	VMOVUPS          Z15, 64(CX)
+	VMOVUPS          224(R11), Y1
+	VEXTRACTF64X4    $0x01, Z14, Y2
+	VADDPS           Y2, Y14, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z15, Y2
+	VADDPS           Y2, Y15, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 224(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      512(R8), Z16, Z1
+	VADDPS.BCST      512(R8), Z17, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      512(R8), Z1, Z3
+	VSUBPS.BCST      512(R8), Z2, Z4
+	VSUBPS           Z3, Z16, Z16
+	VSUBPS           Z4, Z17, Z17
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z16, Z1
+	VFMADD213PS      Z27, Z17, Z2
+	VFMADD213PS      Z0, Z16, Z1
+	VFMADD213PS      Z0, Z17, Z2
+	VMULPS           Z16, Z3, Z16
+	VMULPS           Z17, Z4, Z17
+	VFMADD213PS      Z3, Z1, Z16
+	VFMADD213PS      Z4, Z2, Z17
+	VMOVUPS          Z16, (CX)
+	VMOVUPS          Z17, 64(CX)
+	VMOVUPS          256(R11), Y1
+	VEXTRACTF64X4    $0x01, Z16, Y2
+	VADDPS           Y2, Y16, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z17, Y2
+	VADDPS           Y2, Y17, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 256(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      576(R8), Z18, Z1
+	VADDPS.BCST      576(R8), Z19, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      576(R8), Z1, Z3
+	VSUBPS.BCST      576(R8), Z2, Z4
+	VSUBPS           Z3, Z18, Z18
+	VSUBPS           Z4, Z19, Z19
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z18, Z1
+	VFMADD213PS      Z27, Z19, Z2
+	VFMADD213PS      Z0, Z18, Z1
+	VFMADD213PS      Z0, Z19, Z2
+	VMULPS           Z18, Z3, Z18
+	VMULPS           Z19, Z4, Z19
+	VFMADD213PS      Z3, Z1, Z18
+	VFMADD213PS      Z4, Z2, Z19
+	VMOVUPS          Z18, (CX)
+	VMOVUPS          Z19, 64(CX)
+	VMOVUPS          288(R11), Y1
+	VEXTRACTF64X4    $0x01, Z18, Y2
+	VADDPS           Y2, Y18, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z19, Y2
+	VADDPS           Y2, Y19, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 288(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      640(R8), Z20, Z1
+	VADDPS.BCST      640(R8), Z21, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      640(R8), Z1, Z3
+	VSUBPS.BCST      640(R8), Z2, Z4
+	VSUBPS           Z3, Z20, Z20
+	VSUBPS           Z4, Z21, Z21
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z20, Z1
+	VFMADD213PS      Z27, Z21, Z2
+	VFMADD213PS      Z0, Z20, Z1
+	VFMADD213PS      Z0, Z21, Z2
+	VMULPS           Z20, Z3, Z20
+	VMULPS           Z21, Z4, Z21
+	VFMADD213PS      Z3, Z1, Z20
+	VFMADD213PS      Z4, Z2, Z21
+	VMOVUPS          Z20, (CX)
+	VMOVUPS          Z21, 64(CX)
+	VMOVUPS          320(R11), Y1
+	VEXTRACTF64X4    $0x01, Z20, Y2
+	VADDPS           Y2, Y20, Y2
+	VADDPS           Y2, Y1, Y1
+	VEXTRACTF64X4    $0x01, Z21, Y2
+	VADDPS           Y2, Y21, Y2
+	VADDPS           Y2, Y1, Y1
+	VMOVUPS          Y1, 320(R11)
+	ADDQ             DX, CX
+	VADDPS.BCST      704(R8), Z22, Z1
+	VADDPS.BCST      704(R8), Z23, Z2
+	VPMAXSD          Z24, Z1, Z1
+	VPMAXSD          Z24, Z2, Z2
+	VPMINSD          Z25, Z1, Z1
+	VPMINSD          Z25, Z2, Z2
+	VSUBPS.BCST      704(R8), Z1, Z3
+	VSUBPS.BCST      704(R8), Z2, Z4
+	VSUBPS           Z3, Z22, Z22
+	VSUBPS           Z4, Z23, Z23
+	VPERMPS          Z26, Z1, Z3
+	VPERMPS          Z26, Z2, Z4
+	VPSLLD           $0x14, Z1, Z1
+	VPSLLD           $0x14, Z2, Z2
+	VPADDD           Z1, Z3, Z3
+	VPADDD           Z2, Z4, Z4
+	VBROADCASTSS     two0s<>+0(SB), Z1
+	VBROADCASTSS     two0s<>+0(SB), Z2
+	VFMADD213PS      Z27, Z22, Z1
+	VFMADD213PS      Z27, Z23, Z2
+	VFMADD213PS      Z0, Z22, Z1
+	VFMADD213PS      Z0, Z23, Z2
+	VMULPS           Z22, Z3, Z22
+	VMULPS           Z23, Z4, Z23
+	VFMADD213PS      Z3, Z1, Z22
+	VFMADD213PS      Z4, Z2, Z23
+	VMOVUPS          Z22, (CX)
+	VMOVUPS          Z23, 64(CX)
+	VMOVUPS          352(R11), Y0
+	VEXTRACTF64X4    $0x01, Z22, Y1
+	VADDPS           Y1, Y22, Y1
+	VADDPS           Y1, Y0, Y0
+	VEXTRACTF64X4    $0x01, Z23, Y1
+	VADDPS           Y1, Y23, Y1
+	VADDPS           Y1, Y0, Y0
+	VMOVUPS          Y0, 352(R11)
+	SUBQ             $0x20, 56(AX)
+	ADDQ             $0x00000080, 32(AX)
+	SUBQ             $0x20, 48(AX)
+	JG               panel
 
 end:
 	VZEROUPPER
@@ -10318,11 +10254,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z0
+	VBROADCASTSS hiddens<>+0(SB), K1, Z0
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z1
+	VBROADCASTSS hiddens<>+0(SB), K1, Z1
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10330,11 +10266,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z2
+	VBROADCASTSS hiddens<>+0(SB), K1, Z2
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z3
+	VBROADCASTSS hiddens<>+0(SB), K1, Z3
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10342,11 +10278,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z4
+	VBROADCASTSS hiddens<>+0(SB), K1, Z4
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z5
+	VBROADCASTSS hiddens<>+0(SB), K1, Z5
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10354,11 +10290,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z6
+	VBROADCASTSS hiddens<>+0(SB), K1, Z6
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z7
+	VBROADCASTSS hiddens<>+0(SB), K1, Z7
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10366,11 +10302,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z8
+	VBROADCASTSS hiddens<>+0(SB), K1, Z8
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z9
+	VBROADCASTSS hiddens<>+0(SB), K1, Z9
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10378,11 +10314,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z10
+	VBROADCASTSS hiddens<>+0(SB), K1, Z10
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z11
+	VBROADCASTSS hiddens<>+0(SB), K1, Z11
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10390,11 +10326,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z12
+	VBROADCASTSS hiddens<>+0(SB), K1, Z12
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z13
+	VBROADCASTSS hiddens<>+0(SB), K1, Z13
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10402,11 +10338,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z14
+	VBROADCASTSS hiddens<>+0(SB), K1, Z14
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z15
+	VBROADCASTSS hiddens<>+0(SB), K1, Z15
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10414,11 +10350,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z16
+	VBROADCASTSS hiddens<>+0(SB), K1, Z16
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z17
+	VBROADCASTSS hiddens<>+0(SB), K1, Z17
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10426,11 +10362,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z18
+	VBROADCASTSS hiddens<>+0(SB), K1, Z18
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z19
+	VBROADCASTSS hiddens<>+0(SB), K1, Z19
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10438,11 +10374,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z20
+	VBROADCASTSS hiddens<>+0(SB), K1, Z20
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z21
+	VBROADCASTSS hiddens<>+0(SB), K1, Z21
 	ADDQ         R8, DX
 	MOVQ         CX, R11
 	CMPQ         DX, R11
@@ -10450,11 +10386,11 @@ edge:
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+0(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z22
+	VBROADCASTSS hiddens<>+0(SB), K1, Z22
 	VMOVD        R11, X24
 	VPBROADCASTD X24, Z24
 	VPCMPD       $0x02, order<>+64(SB), Z24, K1
-	VMOVUPS      hiddens<>+0(SB), K1, Z23
+	VBROADCASTSS hiddens<>+0(SB), K1, Z23
 	ADDQ         R8, DX
 	JMP          whole
 

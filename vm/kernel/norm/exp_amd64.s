@@ -310,15 +310,7 @@ DATA log2es<>+16(SB)/4, $0x3fb8aa3b
 DATA log2es<>+20(SB)/4, $0x3fb8aa3b
 DATA log2es<>+24(SB)/4, $0x3fb8aa3b
 DATA log2es<>+28(SB)/4, $0x3fb8aa3b
-DATA log2es<>+32(SB)/4, $0x3fb8aa3b
-DATA log2es<>+36(SB)/4, $0x3fb8aa3b
-DATA log2es<>+40(SB)/4, $0x3fb8aa3b
-DATA log2es<>+44(SB)/4, $0x3fb8aa3b
-DATA log2es<>+48(SB)/4, $0x3fb8aa3b
-DATA log2es<>+52(SB)/4, $0x3fb8aa3b
-DATA log2es<>+56(SB)/4, $0x3fb8aa3b
-DATA log2es<>+60(SB)/4, $0x3fb8aa3b
-GLOBL log2es<>(SB), RODATA|NOPTR, $64
+GLOBL log2es<>(SB), RODATA|NOPTR, $32
 
 DATA log2eLows<>+0(SB)/4, $0x32a57060
 DATA log2eLows<>+4(SB)/4, $0x32a57060
@@ -328,15 +320,7 @@ DATA log2eLows<>+16(SB)/4, $0x32a57060
 DATA log2eLows<>+20(SB)/4, $0x32a57060
 DATA log2eLows<>+24(SB)/4, $0x32a57060
 DATA log2eLows<>+28(SB)/4, $0x32a57060
-DATA log2eLows<>+32(SB)/4, $0x32a57060
-DATA log2eLows<>+36(SB)/4, $0x32a57060
-DATA log2eLows<>+40(SB)/4, $0x32a57060
-DATA log2eLows<>+44(SB)/4, $0x32a57060
-DATA log2eLows<>+48(SB)/4, $0x32a57060
-DATA log2eLows<>+52(SB)/4, $0x32a57060
-DATA log2eLows<>+56(SB)/4, $0x32a57060
-DATA log2eLows<>+60(SB)/4, $0x32a57060
-GLOBL log2eLows<>(SB), RODATA|NOPTR, $64
+GLOBL log2eLows<>(SB), RODATA|NOPTR, $32
 
 DATA series0s<>+0(SB)/4, $0x392385a4
 DATA series0s<>+4(SB)/4, $0x392385a4
@@ -346,15 +330,7 @@ DATA series0s<>+16(SB)/4, $0x392385a4
 DATA series0s<>+20(SB)/4, $0x392385a4
 DATA series0s<>+24(SB)/4, $0x392385a4
 DATA series0s<>+28(SB)/4, $0x392385a4
-DATA series0s<>+32(SB)/4, $0x392385a4
-DATA series0s<>+36(SB)/4, $0x392385a4
-DATA series0s<>+40(SB)/4, $0x392385a4
-DATA series0s<>+44(SB)/4, $0x392385a4
-DATA series0s<>+48(SB)/4, $0x392385a4
-DATA series0s<>+52(SB)/4, $0x392385a4
-DATA series0s<>+56(SB)/4, $0x392385a4
-DATA series0s<>+60(SB)/4, $0x392385a4
-GLOBL series0s<>(SB), RODATA|NOPTR, $64
+GLOBL series0s<>(SB), RODATA|NOPTR, $32
 
 DATA series1s<>+0(SB)/4, $0x3aafb93b
 DATA series1s<>+4(SB)/4, $0x3aafb93b
@@ -364,15 +340,7 @@ DATA series1s<>+16(SB)/4, $0x3aafb93b
 DATA series1s<>+20(SB)/4, $0x3aafb93b
 DATA series1s<>+24(SB)/4, $0x3aafb93b
 DATA series1s<>+28(SB)/4, $0x3aafb93b
-DATA series1s<>+32(SB)/4, $0x3aafb93b
-DATA series1s<>+36(SB)/4, $0x3aafb93b
-DATA series1s<>+40(SB)/4, $0x3aafb93b
-DATA series1s<>+44(SB)/4, $0x3aafb93b
-DATA series1s<>+48(SB)/4, $0x3aafb93b
-DATA series1s<>+52(SB)/4, $0x3aafb93b
-DATA series1s<>+56(SB)/4, $0x3aafb93b
-DATA series1s<>+60(SB)/4, $0x3aafb93b
-GLOBL series1s<>(SB), RODATA|NOPTR, $64
+GLOBL series1s<>(SB), RODATA|NOPTR, $32
 
 DATA series2s<>+0(SB)/4, $0x3c1d9387
 DATA series2s<>+4(SB)/4, $0x3c1d9387
@@ -382,15 +350,7 @@ DATA series2s<>+16(SB)/4, $0x3c1d9387
 DATA series2s<>+20(SB)/4, $0x3c1d9387
 DATA series2s<>+24(SB)/4, $0x3c1d9387
 DATA series2s<>+28(SB)/4, $0x3c1d9387
-DATA series2s<>+32(SB)/4, $0x3c1d9387
-DATA series2s<>+36(SB)/4, $0x3c1d9387
-DATA series2s<>+40(SB)/4, $0x3c1d9387
-DATA series2s<>+44(SB)/4, $0x3c1d9387
-DATA series2s<>+48(SB)/4, $0x3c1d9387
-DATA series2s<>+52(SB)/4, $0x3c1d9387
-DATA series2s<>+56(SB)/4, $0x3c1d9387
-DATA series2s<>+60(SB)/4, $0x3c1d9387
-GLOBL series2s<>(SB), RODATA|NOPTR, $64
+GLOBL series2s<>(SB), RODATA|NOPTR, $32
 
 DATA series3s<>+0(SB)/4, $0x3d635739
 DATA series3s<>+4(SB)/4, $0x3d635739
@@ -400,15 +360,7 @@ DATA series3s<>+16(SB)/4, $0x3d635739
 DATA series3s<>+20(SB)/4, $0x3d635739
 DATA series3s<>+24(SB)/4, $0x3d635739
 DATA series3s<>+28(SB)/4, $0x3d635739
-DATA series3s<>+32(SB)/4, $0x3d635739
-DATA series3s<>+36(SB)/4, $0x3d635739
-DATA series3s<>+40(SB)/4, $0x3d635739
-DATA series3s<>+44(SB)/4, $0x3d635739
-DATA series3s<>+48(SB)/4, $0x3d635739
-DATA series3s<>+52(SB)/4, $0x3d635739
-DATA series3s<>+56(SB)/4, $0x3d635739
-DATA series3s<>+60(SB)/4, $0x3d635739
-GLOBL series3s<>(SB), RODATA|NOPTR, $64
+GLOBL series3s<>(SB), RODATA|NOPTR, $32
 
 DATA series4s<>+0(SB)/4, $0x3e75fdf1
 DATA series4s<>+4(SB)/4, $0x3e75fdf1
@@ -418,15 +370,7 @@ DATA series4s<>+16(SB)/4, $0x3e75fdf1
 DATA series4s<>+20(SB)/4, $0x3e75fdf1
 DATA series4s<>+24(SB)/4, $0x3e75fdf1
 DATA series4s<>+28(SB)/4, $0x3e75fdf1
-DATA series4s<>+32(SB)/4, $0x3e75fdf1
-DATA series4s<>+36(SB)/4, $0x3e75fdf1
-DATA series4s<>+40(SB)/4, $0x3e75fdf1
-DATA series4s<>+44(SB)/4, $0x3e75fdf1
-DATA series4s<>+48(SB)/4, $0x3e75fdf1
-DATA series4s<>+52(SB)/4, $0x3e75fdf1
-DATA series4s<>+56(SB)/4, $0x3e75fdf1
-DATA series4s<>+60(SB)/4, $0x3e75fdf1
-GLOBL series4s<>(SB), RODATA|NOPTR, $64
+GLOBL series4s<>(SB), RODATA|NOPTR, $32
 
 DATA series5s<>+0(SB)/4, $0x3f317219
 DATA series5s<>+4(SB)/4, $0x3f317219
@@ -436,15 +380,7 @@ DATA series5s<>+16(SB)/4, $0x3f317219
 DATA series5s<>+20(SB)/4, $0x3f317219
 DATA series5s<>+24(SB)/4, $0x3f317219
 DATA series5s<>+28(SB)/4, $0x3f317219
-DATA series5s<>+32(SB)/4, $0x3f317219
-DATA series5s<>+36(SB)/4, $0x3f317219
-DATA series5s<>+40(SB)/4, $0x3f317219
-DATA series5s<>+44(SB)/4, $0x3f317219
-DATA series5s<>+48(SB)/4, $0x3f317219
-DATA series5s<>+52(SB)/4, $0x3f317219
-DATA series5s<>+56(SB)/4, $0x3f317219
-DATA series5s<>+60(SB)/4, $0x3f317219
-GLOBL series5s<>(SB), RODATA|NOPTR, $64
+GLOBL series5s<>(SB), RODATA|NOPTR, $32
 
 DATA series6s<>+0(SB)/4, $0x3f800000
 DATA series6s<>+4(SB)/4, $0x3f800000
@@ -454,15 +390,7 @@ DATA series6s<>+16(SB)/4, $0x3f800000
 DATA series6s<>+20(SB)/4, $0x3f800000
 DATA series6s<>+24(SB)/4, $0x3f800000
 DATA series6s<>+28(SB)/4, $0x3f800000
-DATA series6s<>+32(SB)/4, $0x3f800000
-DATA series6s<>+36(SB)/4, $0x3f800000
-DATA series6s<>+40(SB)/4, $0x3f800000
-DATA series6s<>+44(SB)/4, $0x3f800000
-DATA series6s<>+48(SB)/4, $0x3f800000
-DATA series6s<>+52(SB)/4, $0x3f800000
-DATA series6s<>+56(SB)/4, $0x3f800000
-DATA series6s<>+60(SB)/4, $0x3f800000
-GLOBL series6s<>(SB), RODATA|NOPTR, $64
+GLOBL series6s<>(SB), RODATA|NOPTR, $32
 
 DATA lowest<>+0(SB)/4, $0xff800000
 GLOBL lowest<>(SB), RODATA|NOPTR, $4
@@ -947,142 +875,142 @@ TEXT ·expAVX512(SB), $0-72
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS       (AX)(CX*1), Z4
-	VMOVUPS       64(AX)(CX*1), Z5
-	VSUBPS        Z0, Z4, Z6
-	VSUBPS        Z0, Z5, Z7
-	VSUBPS        Z4, Z6, Z8
-	VSUBPS        Z5, Z7, Z9
-	VSUBPS        Z8, Z6, Z10
-	VSUBPS        Z9, Z7, Z11
-	VSUBPS        Z10, Z4, Z10
-	VSUBPS        Z11, Z5, Z11
-	VADDPS        Z0, Z8, Z8
-	VADDPS        Z0, Z9, Z9
-	VSUBPS        Z8, Z10, Z10
-	VSUBPS        Z9, Z11, Z11
-	VMOVAPS       Z1, Z8
-	VMOVAPS       Z1, Z9
-	VFMADD231PS   log2es<>+0(SB), Z6, Z8
-	VFMADD231PS   log2es<>+0(SB), Z7, Z9
-	VSUBPS        Z1, Z8, Z12
-	VSUBPS        Z1, Z9, Z13
-	VFMSUB231PS   log2es<>+0(SB), Z6, Z12
-	VFMSUB231PS   log2es<>+0(SB), Z7, Z13
-	VFMADD231PS   log2eLows<>+0(SB), Z6, Z12
-	VFMADD231PS   log2eLows<>+0(SB), Z7, Z13
-	VFMADD231PS   log2es<>+0(SB), Z10, Z12
-	VFMADD231PS   log2es<>+0(SB), Z11, Z13
-	VMOVUPS       series0s<>+0(SB), Z4
-	VMOVUPS       series0s<>+0(SB), Z5
-	VFMADD213PS   series1s<>+0(SB), Z12, Z4
-	VFMADD213PS   series1s<>+0(SB), Z13, Z5
-	VFMADD213PS   series2s<>+0(SB), Z12, Z4
-	VFMADD213PS   series2s<>+0(SB), Z13, Z5
-	VFMADD213PS   series3s<>+0(SB), Z12, Z4
-	VFMADD213PS   series3s<>+0(SB), Z13, Z5
-	VFMADD213PS   series4s<>+0(SB), Z12, Z4
-	VFMADD213PS   series4s<>+0(SB), Z13, Z5
-	VFMADD213PS   series5s<>+0(SB), Z12, Z4
-	VFMADD213PS   series5s<>+0(SB), Z13, Z5
-	VFMADD213PS   series6s<>+0(SB), Z12, Z4
-	VFMADD213PS   series6s<>+0(SB), Z13, Z5
-	VPSLLD        $0x17, Z8, Z8
-	VPSLLD        $0x17, Z9, Z9
-	VMULPS        Z8, Z4, Z4
-	VMULPS        Z9, Z5, Z5
-	VCMPPS        $0x15, Z2, Z6, K1
-	VMOVAPS.Z     Z4, K1, Z4
-	VCMPPS        $0x15, Z2, Z7, K1
-	VMOVAPS.Z     Z5, K1, Z5
-	VMOVUPS       Z4, (DX)(CX*1)
-	VMOVUPS       Z5, 64(DX)(CX*1)
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VADDPS        Y5, Y4, Y4
-	VCVTPS2PD     Y4, Z4
-	VADDPD        Z4, Z3, Z3
-	ADDQ          $0x00000080, CX
-	SUBQ          $0x00000020, BX
-	JGE           rowBlock
+	VMOVUPS          (AX)(CX*1), Z4
+	VMOVUPS          64(AX)(CX*1), Z5
+	VSUBPS           Z0, Z4, Z6
+	VSUBPS           Z0, Z5, Z7
+	VSUBPS           Z4, Z6, Z8
+	VSUBPS           Z5, Z7, Z9
+	VSUBPS           Z8, Z6, Z10
+	VSUBPS           Z9, Z7, Z11
+	VSUBPS           Z10, Z4, Z10
+	VSUBPS           Z11, Z5, Z11
+	VADDPS           Z0, Z8, Z8
+	VADDPS           Z0, Z9, Z9
+	VSUBPS           Z8, Z10, Z10
+	VSUBPS           Z9, Z11, Z11
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z1, Z9
+	VFMADD231PS.BCST log2es<>+0(SB), Z6, Z8
+	VFMADD231PS.BCST log2es<>+0(SB), Z7, Z9
+	VSUBPS           Z1, Z8, Z12
+	VSUBPS           Z1, Z9, Z13
+	VFMSUB231PS.BCST log2es<>+0(SB), Z6, Z12
+	VFMSUB231PS.BCST log2es<>+0(SB), Z7, Z13
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z6, Z12
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z7, Z13
+	VFMADD231PS.BCST log2es<>+0(SB), Z10, Z12
+	VFMADD231PS.BCST log2es<>+0(SB), Z11, Z13
+	VBROADCASTSS     series0s<>+0(SB), Z4
+	VBROADCASTSS     series0s<>+0(SB), Z5
+	VFMADD213PS.BCST series1s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series1s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series2s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series2s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series3s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series3s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series4s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series4s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series5s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series5s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series6s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series6s<>+0(SB), Z13, Z5
+	VPSLLD           $0x17, Z8, Z8
+	VPSLLD           $0x17, Z9, Z9
+	VMULPS           Z8, Z4, Z4
+	VMULPS           Z9, Z5, Z5
+	VCMPPS           $0x15, Z2, Z6, K1
+	VMOVAPS.Z        Z4, K1, Z4
+	VCMPPS           $0x15, Z2, Z7, K1
+	VMOVAPS.Z        Z5, K1, Z5
+	VMOVUPS          Z4, (DX)(CX*1)
+	VMOVUPS          Z5, 64(DX)(CX*1)
+	VADDPS           Z5, Z4, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VCVTPS2PD        Y4, Z4
+	VADDPD           Z4, Z3, Z3
+	ADDQ             $0x00000080, CX
+	SUBQ             $0x00000020, BX
+	JGE              rowBlock
 
 rowRest:
-	ADDQ         $0x00000020, BX
-	JEQ          rowDone
-	VXORPS       Z4, Z4, Z4
-	VBROADCASTSS lowest<>+0(SB), Z5
-	CMPQ         BX, $0x00000000
-	JLE          computed
-	MOVQ         BX, SI
-	MOVQ         $0x00000010, DI
-	CMPQ         SI, DI
-	CMOVQGT      DI, SI
-	MOVQ         $0xffffffff, DI
-	BZHIQ        SI, DI, DI
-	KMOVW        DI, K1
-	VMOVAPS      Z5, Z6
-	VMOVUPS      (AX)(CX*1), K1, Z6
-	VSUBPS       Z0, Z6, Z7
-	VSUBPS       Z6, Z7, Z8
-	VSUBPS       Z8, Z7, Z9
-	VSUBPS       Z9, Z6, Z9
-	VADDPS       Z0, Z8, Z8
-	VSUBPS       Z8, Z9, Z9
-	VMOVAPS      Z1, Z8
-	VFMADD231PS  log2es<>+0(SB), Z7, Z8
-	VSUBPS       Z1, Z8, Z10
-	VFMSUB231PS  log2es<>+0(SB), Z7, Z10
-	VFMADD231PS  log2eLows<>+0(SB), Z7, Z10
-	VFMADD231PS  log2es<>+0(SB), Z9, Z10
-	VMOVUPS      series0s<>+0(SB), Z6
-	VFMADD213PS  series1s<>+0(SB), Z10, Z6
-	VFMADD213PS  series2s<>+0(SB), Z10, Z6
-	VFMADD213PS  series3s<>+0(SB), Z10, Z6
-	VFMADD213PS  series4s<>+0(SB), Z10, Z6
-	VFMADD213PS  series5s<>+0(SB), Z10, Z6
-	VFMADD213PS  series6s<>+0(SB), Z10, Z6
-	VPSLLD       $0x17, Z8, Z8
-	VMULPS       Z8, Z6, Z6
-	VCMPPS       $0x15, Z2, Z7, K2
-	VMOVAPS.Z    Z6, K2, Z6
-	VMOVUPS      Z6, K1, (DX)(CX*1)
-	VADDPS       Z6, Z4, Z4
-	CMPQ         BX, $0x00000010
-	JLE          computed
-	SUBQ         $0x00000010, BX
-	MOVQ         $0x00000010, SI
-	CMPQ         BX, SI
-	CMOVQGT      SI, BX
-	MOVQ         $0xffffffff, SI
-	BZHIQ        BX, SI, SI
-	KMOVW        SI, K1
-	VMOVAPS      Z5, Z5
-	VMOVUPS      64(AX)(CX*1), K1, Z5
-	VSUBPS       Z0, Z5, Z6
-	VSUBPS       Z5, Z6, Z7
-	VSUBPS       Z7, Z6, Z8
-	VSUBPS       Z8, Z5, Z8
-	VADDPS       Z0, Z7, Z7
-	VSUBPS       Z7, Z8, Z8
-	VMOVAPS      Z1, Z0
-	VFMADD231PS  log2es<>+0(SB), Z6, Z0
-	VSUBPS       Z1, Z0, Z1
-	VFMSUB231PS  log2es<>+0(SB), Z6, Z1
-	VFMADD231PS  log2eLows<>+0(SB), Z6, Z1
-	VFMADD231PS  log2es<>+0(SB), Z8, Z1
-	VMOVUPS      series0s<>+0(SB), Z5
-	VFMADD213PS  series1s<>+0(SB), Z1, Z5
-	VFMADD213PS  series2s<>+0(SB), Z1, Z5
-	VFMADD213PS  series3s<>+0(SB), Z1, Z5
-	VFMADD213PS  series4s<>+0(SB), Z1, Z5
-	VFMADD213PS  series5s<>+0(SB), Z1, Z5
-	VFMADD213PS  series6s<>+0(SB), Z1, Z5
-	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z5, Z5
-	VCMPPS       $0x15, Z2, Z6, K2
-	VMOVAPS.Z    Z5, K2, Z5
-	VMOVUPS      Z5, K1, 64(DX)(CX*1)
-	VADDPS       Z5, Z4, Z4
+	ADDQ             $0x00000020, BX
+	JEQ              rowDone
+	VXORPS           Z4, Z4, Z4
+	VBROADCASTSS     lowest<>+0(SB), Z5
+	CMPQ             BX, $0x00000000
+	JLE              computed
+	MOVQ             BX, SI
+	MOVQ             $0x00000010, DI
+	CMPQ             SI, DI
+	CMOVQGT          DI, SI
+	MOVQ             $0xffffffff, DI
+	BZHIQ            SI, DI, DI
+	KMOVW            DI, K1
+	VMOVAPS          Z5, Z6
+	VMOVUPS          (AX)(CX*1), K1, Z6
+	VSUBPS           Z0, Z6, Z7
+	VSUBPS           Z6, Z7, Z8
+	VSUBPS           Z8, Z7, Z9
+	VSUBPS           Z9, Z6, Z9
+	VADDPS           Z0, Z8, Z8
+	VSUBPS           Z8, Z9, Z9
+	VMOVAPS          Z1, Z8
+	VFMADD231PS.BCST log2es<>+0(SB), Z7, Z8
+	VSUBPS           Z1, Z8, Z10
+	VFMSUB231PS.BCST log2es<>+0(SB), Z7, Z10
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z7, Z10
+	VFMADD231PS.BCST log2es<>+0(SB), Z9, Z10
+	VBROADCASTSS     series0s<>+0(SB), Z6
+	VFMADD213PS.BCST series1s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series2s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series3s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series4s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series5s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series6s<>+0(SB), Z10, Z6
+	VPSLLD           $0x17, Z8, Z8
+	VMULPS           Z8, Z6, Z6
+	VCMPPS           $0x15, Z2, Z7, K2
+	VMOVAPS.Z        Z6, K2, Z6
+	VMOVUPS          Z6, K1, (DX)(CX*1)
+	VADDPS           Z6, Z4, Z4
+	CMPQ             BX, $0x00000010
+	JLE              computed
+	SUBQ             $0x00000010, BX
+	MOVQ             $0x00000010, SI
+	CMPQ             BX, SI
+	CMOVQGT          SI, BX
+	MOVQ             $0xffffffff, SI
+	BZHIQ            BX, SI, SI
+	KMOVW            SI, K1
+	VMOVAPS          Z5, Z5
+	VMOVUPS          64(AX)(CX*1), K1, Z5
+	VSUBPS           Z0, Z5, Z6
+	VSUBPS           Z5, Z6, Z7
+	VSUBPS           Z7, Z6, Z8
+	VSUBPS           Z8, Z5, Z8
+	VADDPS           Z0, Z7, Z7
+	VSUBPS           Z7, Z8, Z8
+	VMOVAPS          Z1, Z0
+	VFMADD231PS.BCST log2es<>+0(SB), Z6, Z0
+	VSUBPS           Z1, Z0, Z1
+	VFMSUB231PS.BCST log2es<>+0(SB), Z6, Z1
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z6, Z1
+	VFMADD231PS.BCST log2es<>+0(SB), Z8, Z1
+	VBROADCASTSS     series0s<>+0(SB), Z5
+	VFMADD213PS.BCST series1s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series2s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series3s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series4s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series5s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series6s<>+0(SB), Z1, Z5
+	VPSLLD           $0x17, Z0, Z0
+	VMULPS           Z0, Z5, Z5
+	VCMPPS           $0x15, Z2, Z6, K2
+	VMOVAPS.Z        Z5, K2, Z5
+	VMOVUPS          Z5, K1, 64(DX)(CX*1)
+	VADDPS           Z5, Z4, Z4
 
 computed:
 	VEXTRACTF64X4 $0x01, Z4, Y0
@@ -1116,138 +1044,138 @@ TEXT ·expSumAVX512(SB), $0-48
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS       (AX)(CX*1), Z4
-	VMOVUPS       64(AX)(CX*1), Z5
-	VSUBPS        Z0, Z4, Z6
-	VSUBPS        Z0, Z5, Z7
-	VSUBPS        Z4, Z6, Z8
-	VSUBPS        Z5, Z7, Z9
-	VSUBPS        Z8, Z6, Z10
-	VSUBPS        Z9, Z7, Z11
-	VSUBPS        Z10, Z4, Z10
-	VSUBPS        Z11, Z5, Z11
-	VADDPS        Z0, Z8, Z8
-	VADDPS        Z0, Z9, Z9
-	VSUBPS        Z8, Z10, Z10
-	VSUBPS        Z9, Z11, Z11
-	VMOVAPS       Z1, Z8
-	VMOVAPS       Z1, Z9
-	VFMADD231PS   log2es<>+0(SB), Z6, Z8
-	VFMADD231PS   log2es<>+0(SB), Z7, Z9
-	VSUBPS        Z1, Z8, Z12
-	VSUBPS        Z1, Z9, Z13
-	VFMSUB231PS   log2es<>+0(SB), Z6, Z12
-	VFMSUB231PS   log2es<>+0(SB), Z7, Z13
-	VFMADD231PS   log2eLows<>+0(SB), Z6, Z12
-	VFMADD231PS   log2eLows<>+0(SB), Z7, Z13
-	VFMADD231PS   log2es<>+0(SB), Z10, Z12
-	VFMADD231PS   log2es<>+0(SB), Z11, Z13
-	VMOVUPS       series0s<>+0(SB), Z4
-	VMOVUPS       series0s<>+0(SB), Z5
-	VFMADD213PS   series1s<>+0(SB), Z12, Z4
-	VFMADD213PS   series1s<>+0(SB), Z13, Z5
-	VFMADD213PS   series2s<>+0(SB), Z12, Z4
-	VFMADD213PS   series2s<>+0(SB), Z13, Z5
-	VFMADD213PS   series3s<>+0(SB), Z12, Z4
-	VFMADD213PS   series3s<>+0(SB), Z13, Z5
-	VFMADD213PS   series4s<>+0(SB), Z12, Z4
-	VFMADD213PS   series4s<>+0(SB), Z13, Z5
-	VFMADD213PS   series5s<>+0(SB), Z12, Z4
-	VFMADD213PS   series5s<>+0(SB), Z13, Z5
-	VFMADD213PS   series6s<>+0(SB), Z12, Z4
-	VFMADD213PS   series6s<>+0(SB), Z13, Z5
-	VPSLLD        $0x17, Z8, Z8
-	VPSLLD        $0x17, Z9, Z9
-	VMULPS        Z8, Z4, Z4
-	VMULPS        Z9, Z5, Z5
-	VCMPPS        $0x15, Z2, Z6, K1
-	VMOVAPS.Z     Z4, K1, Z4
-	VCMPPS        $0x15, Z2, Z7, K1
-	VMOVAPS.Z     Z5, K1, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VADDPS        Y5, Y4, Y4
-	VCVTPS2PD     Y4, Z4
-	VADDPD        Z4, Z3, Z3
-	ADDQ          $0x00000080, CX
-	SUBQ          $0x00000020, DX
-	JGE           rowBlock
+	VMOVUPS          (AX)(CX*1), Z4
+	VMOVUPS          64(AX)(CX*1), Z5
+	VSUBPS           Z0, Z4, Z6
+	VSUBPS           Z0, Z5, Z7
+	VSUBPS           Z4, Z6, Z8
+	VSUBPS           Z5, Z7, Z9
+	VSUBPS           Z8, Z6, Z10
+	VSUBPS           Z9, Z7, Z11
+	VSUBPS           Z10, Z4, Z10
+	VSUBPS           Z11, Z5, Z11
+	VADDPS           Z0, Z8, Z8
+	VADDPS           Z0, Z9, Z9
+	VSUBPS           Z8, Z10, Z10
+	VSUBPS           Z9, Z11, Z11
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z1, Z9
+	VFMADD231PS.BCST log2es<>+0(SB), Z6, Z8
+	VFMADD231PS.BCST log2es<>+0(SB), Z7, Z9
+	VSUBPS           Z1, Z8, Z12
+	VSUBPS           Z1, Z9, Z13
+	VFMSUB231PS.BCST log2es<>+0(SB), Z6, Z12
+	VFMSUB231PS.BCST log2es<>+0(SB), Z7, Z13
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z6, Z12
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z7, Z13
+	VFMADD231PS.BCST log2es<>+0(SB), Z10, Z12
+	VFMADD231PS.BCST log2es<>+0(SB), Z11, Z13
+	VBROADCASTSS     series0s<>+0(SB), Z4
+	VBROADCASTSS     series0s<>+0(SB), Z5
+	VFMADD213PS.BCST series1s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series1s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series2s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series2s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series3s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series3s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series4s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series4s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series5s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series5s<>+0(SB), Z13, Z5
+	VFMADD213PS.BCST series6s<>+0(SB), Z12, Z4
+	VFMADD213PS.BCST series6s<>+0(SB), Z13, Z5
+	VPSLLD           $0x17, Z8, Z8
+	VPSLLD           $0x17, Z9, Z9
+	VMULPS           Z8, Z4, Z4
+	VMULPS           Z9, Z5, Z5
+	VCMPPS           $0x15, Z2, Z6, K1
+	VMOVAPS.Z        Z4, K1, Z4
+	VCMPPS           $0x15, Z2, Z7, K1
+	VMOVAPS.Z        Z5, K1, Z5
+	VADDPS           Z5, Z4, Z4
+	VEXTRACTF64X4    $0x01, Z4, Y5
+	VADDPS           Y5, Y4, Y4
+	VCVTPS2PD        Y4, Z4
+	VADDPD           Z4, Z3, Z3
+	ADDQ             $0x00000080, CX
+	SUBQ             $0x00000020, DX
+	JGE              rowBlock
 
 rowRest:
-	ADDQ         $0x00000020, DX
-	JEQ          rowDone
-	VXORPS       Z4, Z4, Z4
-	VBROADCASTSS lowest<>+0(SB), Z5
-	CMPQ         DX, $0x00000000
-	JLE          computed
-	MOVQ         DX, BX
-	MOVQ         $0x00000010, SI
-	CMPQ         BX, SI
-	CMOVQGT      SI, BX
-	MOVQ         $0xffffffff, SI
-	BZHIQ        BX, SI, SI
-	KMOVW        SI, K1
-	VMOVAPS      Z5, Z6
-	VMOVUPS      (AX)(CX*1), K1, Z6
-	VSUBPS       Z0, Z6, Z7
-	VSUBPS       Z6, Z7, Z8
-	VSUBPS       Z8, Z7, Z9
-	VSUBPS       Z9, Z6, Z9
-	VADDPS       Z0, Z8, Z8
-	VSUBPS       Z8, Z9, Z9
-	VMOVAPS      Z1, Z8
-	VFMADD231PS  log2es<>+0(SB), Z7, Z8
-	VSUBPS       Z1, Z8, Z10
-	VFMSUB231PS  log2es<>+0(SB), Z7, Z10
-	VFMADD231PS  log2eLows<>+0(SB), Z7, Z10
-	VFMADD231PS  log2es<>+0(SB), Z9, Z10
-	VMOVUPS      series0s<>+0(SB), Z6
-	VFMADD213PS  series1s<>+0(SB), Z10, Z6
-	VFMADD213PS  series2s<>+0(SB), Z10, Z6
-	VFMADD213PS  series3s<>+0(SB), Z10, Z6
-	VFMADD213PS  series4s<>+0(SB), Z10, Z6
-	VFMADD213PS  series5s<>+0(SB), Z10, Z6
-	VFMADD213PS  series6s<>+0(SB), Z10, Z6
-	VPSLLD       $0x17, Z8, Z8
-	VMULPS       Z8, Z6, Z6
-	VCMPPS       $0x15, Z2, Z7, K1
-	VMOVAPS.Z    Z6, K1, Z6
-	VADDPS       Z6, Z4, Z4
-	CMPQ         DX, $0x00000010
-	JLE          computed
-	SUBQ         $0x00000010, DX
-	MOVQ         $0x00000010, BX
-	CMPQ         DX, BX
-	CMOVQGT      BX, DX
-	MOVQ         $0xffffffff, BX
-	BZHIQ        DX, BX, BX
-	KMOVW        BX, K1
-	VMOVAPS      Z5, Z5
-	VMOVUPS      64(AX)(CX*1), K1, Z5
-	VSUBPS       Z0, Z5, Z6
-	VSUBPS       Z5, Z6, Z7
-	VSUBPS       Z7, Z6, Z8
-	VSUBPS       Z8, Z5, Z8
-	VADDPS       Z0, Z7, Z7
-	VSUBPS       Z7, Z8, Z8
-	VMOVAPS      Z1, Z0
-	VFMADD231PS  log2es<>+0(SB), Z6, Z0
-	VSUBPS       Z1, Z0, Z1
-	VFMSUB231PS  log2es<>+0(SB), Z6, Z1
-	VFMADD231PS  log2eLows<>+0(SB), Z6, Z1
-	VFMADD231PS  log2es<>+0(SB), Z8, Z1
-	VMOVUPS      series0s<>+0(SB), Z5
-	VFMADD213PS  series1s<>+0(SB), Z1, Z5
-	VFMADD213PS  series2s<>+0(SB), Z1, Z5
-	VFMADD213PS  series3s<>+0(SB), Z1, Z5
-	VFMADD213PS  series4s<>+0(SB), Z1, Z5
-	VFMADD213PS  series5s<>+0(SB), Z1, Z5
-	VFMADD213PS  series6s<>+0(SB), Z1, Z5
-	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z5, Z5
-	VCMPPS       $0x15, Z2, Z6, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VADDPS       Z5, Z4, Z4
+	ADDQ             $0x00000020, DX
+	JEQ              rowDone
+	VXORPS           Z4, Z4, Z4
+	VBROADCASTSS     lowest<>+0(SB), Z5
+	CMPQ             DX, $0x00000000
+	JLE              computed
+	MOVQ             DX, BX
+	MOVQ             $0x00000010, SI
+	CMPQ             BX, SI
+	CMOVQGT          SI, BX
+	MOVQ             $0xffffffff, SI
+	BZHIQ            BX, SI, SI
+	KMOVW            SI, K1
+	VMOVAPS          Z5, Z6
+	VMOVUPS          (AX)(CX*1), K1, Z6
+	VSUBPS           Z0, Z6, Z7
+	VSUBPS           Z6, Z7, Z8
+	VSUBPS           Z8, Z7, Z9
+	VSUBPS           Z9, Z6, Z9
+	VADDPS           Z0, Z8, Z8
+	VSUBPS           Z8, Z9, Z9
+	VMOVAPS          Z1, Z8
+	VFMADD231PS.BCST log2es<>+0(SB), Z7, Z8
+	VSUBPS           Z1, Z8, Z10
+	VFMSUB231PS.BCST log2es<>+0(SB), Z7, Z10
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z7, Z10
+	VFMADD231PS.BCST log2es<>+0(SB), Z9, Z10
+	VBROADCASTSS     series0s<>+0(SB), Z6
+	VFMADD213PS.BCST series1s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series2s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series3s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series4s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series5s<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST series6s<>+0(SB), Z10, Z6
+	VPSLLD           $0x17, Z8, Z8
+	VMULPS           Z8, Z6, Z6
+	VCMPPS           $0x15, Z2, Z7, K1
+	VMOVAPS.Z        Z6, K1, Z6
+	VADDPS           Z6, Z4, Z4
+	CMPQ             DX, $0x00000010
+	JLE              computed
+	SUBQ             $0x00000010, DX
+	MOVQ             $0x00000010, BX
+	CMPQ             DX, BX
+	CMOVQGT          BX, DX
+	MOVQ             $0xffffffff, BX
+	BZHIQ            DX, BX, BX
+	KMOVW            BX, K1
+	VMOVAPS          Z5, Z5
+	VMOVUPS          64(AX)(CX*1), K1, Z5
+	VSUBPS           Z0, Z5, Z6
+	VSUBPS           Z5, Z6, Z7
+	VSUBPS           Z7, Z6, Z8
+	VSUBPS           Z8, Z5, Z8
+	VADDPS           Z0, Z7, Z7
+	VSUBPS           Z7, Z8, Z8
+	VMOVAPS          Z1, Z0
+	VFMADD231PS.BCST log2es<>+0(SB), Z6, Z0
+	VSUBPS           Z1, Z0, Z1
+	VFMSUB231PS.BCST log2es<>+0(SB), Z6, Z1
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z6, Z1
+	VFMADD231PS.BCST log2es<>+0(SB), Z8, Z1
+	VBROADCASTSS     series0s<>+0(SB), Z5
+	VFMADD213PS.BCST series1s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series2s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series3s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series4s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series5s<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST series6s<>+0(SB), Z1, Z5
+	VPSLLD           $0x17, Z0, Z0
+	VMULPS           Z0, Z5, Z5
+	VCMPPS           $0x15, Z2, Z6, K1
+	VMOVAPS.Z        Z5, K1, Z5
+	VADDPS           Z5, Z4, Z4
 
 computed:
 	VEXTRACTF64X4 $0x01, Z4, Y0
@@ -1282,89 +1210,89 @@ TEXT ·expColumnsAVX512(SB), $0-104
 	JLT          columnsRest
 
 columnsBlock:
-	VMOVUPS       (DX)(SI*1), Z2
-	VMOVUPS       (BX)(SI*1), Z3
-	VSUBPS        Z3, Z2, Z4
-	VSUBPS        Z2, Z4, Z5
-	VSUBPS        Z5, Z4, Z6
-	VSUBPS        Z6, Z2, Z6
-	VADDPS        Z3, Z5, Z5
-	VSUBPS        Z5, Z6, Z6
-	VMOVAPS       Z0, Z3
-	VFMADD231PS   log2es<>+0(SB), Z4, Z3
-	VSUBPS        Z0, Z3, Z5
-	VFMSUB231PS   log2es<>+0(SB), Z4, Z5
-	VFMADD231PS   log2eLows<>+0(SB), Z4, Z5
-	VFMADD231PS   log2es<>+0(SB), Z6, Z5
-	VMOVUPS       series0s<>+0(SB), Z2
-	VFMADD213PS   series1s<>+0(SB), Z5, Z2
-	VFMADD213PS   series2s<>+0(SB), Z5, Z2
-	VFMADD213PS   series3s<>+0(SB), Z5, Z2
-	VFMADD213PS   series4s<>+0(SB), Z5, Z2
-	VFMADD213PS   series5s<>+0(SB), Z5, Z2
-	VFMADD213PS   series6s<>+0(SB), Z5, Z2
-	VPSLLD        $0x17, Z3, Z3
-	VMULPS        Z3, Z2, Z2
-	VCMPPS        $0x15, Z1, Z4, K1
-	VMOVAPS.Z     Z2, K1, Z2
-	VMOVUPS       Z2, (AX)(SI*1)
-	VCVTPS2PD     Y2, Z3
-	VADDPD        (CX)(SI*2), Z3, Z3
-	VMOVUPD       Z3, (CX)(SI*2)
-	VEXTRACTF64X4 $0x01, Z2, Y2
-	VCVTPS2PD     Y2, Z2
-	VADDPD        64(CX)(SI*2), Z2, Z2
-	VMOVUPD       Z2, 64(CX)(SI*2)
-	ADDQ          $0x00000040, SI
-	SUBQ          $0x00000010, DI
-	JGE           columnsBlock
+	VMOVUPS          (DX)(SI*1), Z2
+	VMOVUPS          (BX)(SI*1), Z3
+	VSUBPS           Z3, Z2, Z4
+	VSUBPS           Z2, Z4, Z5
+	VSUBPS           Z5, Z4, Z6
+	VSUBPS           Z6, Z2, Z6
+	VADDPS           Z3, Z5, Z5
+	VSUBPS           Z5, Z6, Z6
+	VMOVAPS          Z0, Z3
+	VFMADD231PS.BCST log2es<>+0(SB), Z4, Z3
+	VSUBPS           Z0, Z3, Z5
+	VFMSUB231PS.BCST log2es<>+0(SB), Z4, Z5
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z4, Z5
+	VFMADD231PS.BCST log2es<>+0(SB), Z6, Z5
+	VBROADCASTSS     series0s<>+0(SB), Z2
+	VFMADD213PS.BCST series1s<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST series2s<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST series3s<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST series4s<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST series5s<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST series6s<>+0(SB), Z5, Z2
+	VPSLLD           $0x17, Z3, Z3
+	VMULPS           Z3, Z2, Z2
+	VCMPPS           $0x15, Z1, Z4, K1
+	VMOVAPS.Z        Z2, K1, Z2
+	VMOVUPS          Z2, (AX)(SI*1)
+	VCVTPS2PD        Y2, Z3
+	VADDPD           (CX)(SI*2), Z3, Z3
+	VMOVUPD          Z3, (CX)(SI*2)
+	VEXTRACTF64X4    $0x01, Z2, Y2
+	VCVTPS2PD        Y2, Z2
+	VADDPD           64(CX)(SI*2), Z2, Z2
+	VMOVUPD          Z2, 64(CX)(SI*2)
+	ADDQ             $0x00000040, SI
+	SUBQ             $0x00000010, DI
+	JGE              columnsBlock
 
 columnsRest:
-	ADDQ          $0x00000010, DI
-	JEQ           columnsDone
-	MOVQ          $0xffffffff, R8
-	BZHIQ         DI, R8, R8
-	KMOVW         R8, K1
-	VMOVUPS.Z     (DX)(SI*1), K1, Z2
-	VMOVUPS.Z     (BX)(SI*1), K1, Z3
-	VSUBPS        Z3, Z2, Z4
-	VSUBPS        Z2, Z4, Z5
-	VSUBPS        Z5, Z4, Z6
-	VSUBPS        Z6, Z2, Z6
-	VADDPS        Z3, Z5, Z5
-	VSUBPS        Z5, Z6, Z6
-	VMOVAPS       Z0, Z3
-	VFMADD231PS   log2es<>+0(SB), Z4, Z3
-	VSUBPS        Z0, Z3, Z0
-	VFMSUB231PS   log2es<>+0(SB), Z4, Z0
-	VFMADD231PS   log2eLows<>+0(SB), Z4, Z0
-	VFMADD231PS   log2es<>+0(SB), Z6, Z0
-	VMOVUPS       series0s<>+0(SB), Z2
-	VFMADD213PS   series1s<>+0(SB), Z0, Z2
-	VFMADD213PS   series2s<>+0(SB), Z0, Z2
-	VFMADD213PS   series3s<>+0(SB), Z0, Z2
-	VFMADD213PS   series4s<>+0(SB), Z0, Z2
-	VFMADD213PS   series5s<>+0(SB), Z0, Z2
-	VFMADD213PS   series6s<>+0(SB), Z0, Z2
-	VPSLLD        $0x17, Z3, Z3
-	VMULPS        Z3, Z2, Z2
-	VCMPPS        $0x15, Z1, Z4, K2
-	VMOVAPS.Z     Z2, K2, Z2
-	VMOVUPS       Z2, K1, (AX)(SI*1)
-	MOVQ          $0xffffffff, AX
-	BZHIQ         DI, AX, AX
-	KMOVW         AX, K1
-	SHRQ          $0x08, AX
-	KMOVW         AX, K2
-	VCVTPS2PD     Y2, Z0
-	VMOVUPD.Z     (CX)(SI*2), K1, Z1
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, K1, (CX)(SI*2)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VCVTPS2PD     Y0, Z0
-	VMOVUPD.Z     64(CX)(SI*2), K2, Z1
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, K2, 64(CX)(SI*2)
+	ADDQ             $0x00000010, DI
+	JEQ              columnsDone
+	MOVQ             $0xffffffff, R8
+	BZHIQ            DI, R8, R8
+	KMOVW            R8, K1
+	VMOVUPS.Z        (DX)(SI*1), K1, Z2
+	VMOVUPS.Z        (BX)(SI*1), K1, Z3
+	VSUBPS           Z3, Z2, Z4
+	VSUBPS           Z2, Z4, Z5
+	VSUBPS           Z5, Z4, Z6
+	VSUBPS           Z6, Z2, Z6
+	VADDPS           Z3, Z5, Z5
+	VSUBPS           Z5, Z6, Z6
+	VMOVAPS          Z0, Z3
+	VFMADD231PS.BCST log2es<>+0(SB), Z4, Z3
+	VSUBPS           Z0, Z3, Z0
+	VFMSUB231PS.BCST log2es<>+0(SB), Z4, Z0
+	VFMADD231PS.BCST log2eLows<>+0(SB), Z4, Z0
+	VFMADD231PS.BCST log2es<>+0(SB), Z6, Z0
+	VBROADCASTSS     series0s<>+0(SB), Z2
+	VFMADD213PS.BCST series1s<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST series2s<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST series3s<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST series4s<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST series5s<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST series6s<>+0(SB), Z0, Z2
+	VPSLLD           $0x17, Z3, Z3
+	VMULPS           Z3, Z2, Z2
+	VCMPPS           $0x15, Z1, Z4, K2
+	VMOVAPS.Z        Z2, K2, Z2
+	VMOVUPS          Z2, K1, (AX)(SI*1)
+	MOVQ             $0xffffffff, AX
+	BZHIQ            DI, AX, AX
+	KMOVW            AX, K1
+	SHRQ             $0x08, AX
+	KMOVW            AX, K2
+	VCVTPS2PD        Y2, Z0
+	VMOVUPD.Z        (CX)(SI*2), K1, Z1
+	VADDPD           Z0, Z1, Z1
+	VMOVUPD          Z1, K1, (CX)(SI*2)
+	VEXTRACTF64X4    $0x01, Z2, Y0
+	VCVTPS2PD        Y0, Z0
+	VMOVUPD.Z        64(CX)(SI*2), K2, Z1
+	VADDPD           Z0, Z1, Z1
+	VMOVUPD          Z1, K2, 64(CX)(SI*2)
 
 columnsDone:
 	VZEROUPPER

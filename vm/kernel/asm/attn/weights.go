@@ -137,7 +137,7 @@ func (t *weightTile) below(count reg.GPVirtual, v int, r reg.VecVirtual, fill Me
 	if t.Wide {
 		k := t.K()
 		t.VPCMPD(U8(2), order, c, k) // count <= order
-		t.VMOVUPS(fill, k, r)
+		t.VBROADCASTSS(fill, k, r)
 		return
 	}
 	t.VPCMPGTD(order, c, c) // count > order

@@ -55,8 +55,8 @@ func (e *Exp) Of(top reg.VecVirtual, xs ...reg.VecVirtual) {
 	each(n, func(i int) { e.VADDPS(top, b[i], b[i]) })
 	each(n, func(i int) { e.VSUBPS(b[i], lost[i], lost[i]) })
 	t, f := e.split(d)
-	each(n, func(i int) { e.VFMADD231PS(e.low, d[i], f[i]) })
-	each(n, func(i int) { e.VFMADD231PS(e.log2, lost[i], f[i]) })
+	each(n, func(i int) { e.With(e.low, e.VFMADD231PS, e.VFMADD231PS_BCST, d[i], f[i]) })
+	each(n, func(i int) { e.With(e.log2, e.VFMADD231PS, e.VFMADD231PS_BCST, lost[i], f[i]) })
 	e.join(xs, d, t, f)
 }
 
@@ -71,18 +71,18 @@ func (e *Exp) split(d []reg.VecVirtual) (t, f []reg.VecVirtual) {
 	n := len(d)
 	t, f = e.Vecs(n), e.Vecs(n)
 	each(n, func(i int) { e.Move(e.magic, t[i]) })
-	each(n, func(i int) { e.VFMADD231PS(e.log2, d[i], t[i]) })
+	each(n, func(i int) { e.With(e.log2, e.VFMADD231PS, e.VFMADD231PS_BCST, d[i], t[i]) })
 	each(n, func(i int) { e.VSUBPS(e.magic, t[i], f[i]) })
-	each(n, func(i int) { e.VFMSUB231PS(e.log2, d[i], f[i]) })
+	each(n, func(i int) { e.With(e.log2, e.VFMSUB231PS, e.VFMSUB231PS_BCST, d[i], f[i]) })
 	return t, f
 }
 
 // join makes the power of two of t and f.
 func (e *Exp) join(p, d, t, f []reg.VecVirtual) {
 	n := len(p)
-	each(n, func(i int) { e.VMOVUPS(e.series[0], p[i]) })
+	each(n, func(i int) { e.Take(e.series[0], p[i]) })
 	for _, c := range e.series[1:] {
-		each(n, func(i int) { e.VFMADD213PS(c, f[i], p[i]) })
+		each(n, func(i int) { e.With(c, e.VFMADD213PS, e.VFMADD213PS_BCST, f[i], p[i]) })
 	}
 	each(n, func(i int) { e.VPSLLD(U8(23), t[i], t[i]) })
 	each(n, func(i int) { e.VMULPS(t[i], p[i], p[i]) })
@@ -153,9 +153,9 @@ func (e *Two) Of(low, magic reg.VecVirtual, xs ...reg.VecVirtual) {
 	each(n, func(i int) { e.VPSLLD(U8(20), t[i], t[i]) })
 	each(n, func(i int) { e.VSUBPS(q[i], xs[i], xs[i]) })
 	each(n, func(i int) { e.VPADDD(t[i], s[i], s[i]) })
-	each(n, func(i int) { e.VMOVUPS(e.series[0], q[i]) })
-	each(n, func(i int) { e.VFMADD213PS(e.series[1], xs[i], q[i]) })
-	each(n, func(i int) { e.VFMADD213PS(e.series[2], xs[i], q[i]) })
+	each(n, func(i int) { e.Take(e.series[0], q[i]) })
+	each(n, func(i int) { e.With(e.series[1], e.VFMADD213PS, e.VFMADD213PS_BCST, xs[i], q[i]) })
+	each(n, func(i int) { e.With(e.series[2], e.VFMADD213PS, e.VFMADD213PS_BCST, xs[i], q[i]) })
 	each(n, func(i int) { e.VMULPS(xs[i], s[i], xs[i]) })
 	each(n, func(i int) { e.VFMADD213PS(s[i], q[i], xs[i]) })
 }

@@ -132,7 +132,10 @@ func (l *Level) Constant(name string, c Constant) Mem {
 	return l.data[name]
 }
 
-// Wide32 is a constant in memory that is as long as the widest vector.
+// Wide32 is a constant in memory that is as long as a vector of AVX2. AVX-512 has forms of
+// instructions that spread one float over all lanes, and takes those (With): the linker puts
+// data at multiples of 32 bytes, so that vectors of 64 would lie across two lines of the
+// cache.
 func (l *Level) Wide32(name string, bits uint32) Mem {
 	name += "s"
 	if m, ok := l.data[name]; ok {
@@ -140,11 +143,25 @@ func (l *Level) Wide32(name string, bits uint32) Mem {
 	}
 	m := l.StaticGlobal(name)
 	l.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
+	for i := range 8 {
 		l.AddDatum(4*i, U32(bits))
 	}
 	l.data[name] = m
 	return m
+}
+
+// With writes an instruction whose first operand is a register, or memory that is the same
+// in all lanes: whole is its usual form, spread the one with a float for all lanes.
+func (l *Level) With(first Op, whole, spread func(...Op), rest ...Op) {
+	if _, memory := first.(Mem); memory && l.Wide {
+		whole = spread
+	}
+	whole(append([]Op{first}, rest...)...)
+}
+
+// Take loads what is the same in all lanes.
+func (l *Level) Take(from Mem, v reg.VecVirtual) {
+	l.With(from, l.VMOVUPS, l.VBROADCASTSS, v)
 }
 
 // Spread gives an argument of four bytes in all lanes of a new vector, Spread64 one

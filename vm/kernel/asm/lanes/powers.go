@@ -22,7 +22,7 @@ type Powers struct {
 const (
 	powerLow = iota
 	powerHigh
-	powerTable
+	powerTable // of a float for each lane
 	powerSecond
 	powerLast
 	powerUses
@@ -51,7 +51,11 @@ func (l *Level) twoSeries(i int) Mem {
 func (p *Powers) Keep(n int) {
 	for len(p.kept) < min(n, powerUses) {
 		v := p.Vec()
-		p.VMOVUPS(p.memory[len(p.kept)], v)
+		if len(p.kept) == powerTable {
+			p.VMOVUPS(p.memory[powerTable], v)
+		} else {
+			p.Take(p.memory[len(p.kept)], v)
+		}
 		p.kept = append(p.kept, v)
 	}
 }
@@ -68,17 +72,17 @@ func (p *Powers) use(i int) Op {
 func (p *Powers) Of(magic Op, xs ...reg.VecVirtual) {
 	n := len(xs)
 	t, q := p.Vecs(n), p.Vecs(n)
-	each(n, func(i int) { p.VADDPS(magic, xs[i], t[i]) })
-	each(n, func(i int) { p.VPMAXSD(p.use(powerLow), t[i], t[i]) })
-	each(n, func(i int) { p.VPMINSD(p.use(powerHigh), t[i], t[i]) })
-	each(n, func(i int) { p.VSUBPS(magic, t[i], q[i]) })
+	each(n, func(i int) { p.With(magic, p.VADDPS, p.VADDPS_BCST, xs[i], t[i]) })
+	each(n, func(i int) { p.With(p.use(powerLow), p.VPMAXSD, p.VPMAXSD_BCST, t[i], t[i]) })
+	each(n, func(i int) { p.With(p.use(powerHigh), p.VPMINSD, p.VPMINSD_BCST, t[i], t[i]) })
+	each(n, func(i int) { p.With(magic, p.VSUBPS, p.VSUBPS_BCST, t[i], q[i]) })
 	each(n, func(i int) { p.VSUBPS(q[i], xs[i], xs[i]) })
 	each(n, func(i int) { p.VPERMPS(p.use(powerTable), t[i], q[i]) })
 	each(n, func(i int) { p.VPSLLD(U8(20), t[i], t[i]) })
 	each(n, func(i int) { p.VPADDD(t[i], q[i], q[i]) })
-	each(n, func(i int) { p.VMOVUPS(p.series, t[i]) })
-	each(n, func(i int) { p.VFMADD213PS(p.use(powerSecond), xs[i], t[i]) })
-	each(n, func(i int) { p.VFMADD213PS(p.use(powerLast), xs[i], t[i]) })
+	each(n, func(i int) { p.Take(p.series, t[i]) })
+	each(n, func(i int) { p.With(p.use(powerSecond), p.VFMADD213PS, p.VFMADD213PS_BCST, xs[i], t[i]) })
+	each(n, func(i int) { p.With(p.use(powerLast), p.VFMADD213PS, p.VFMADD213PS_BCST, xs[i], t[i]) })
 	each(n, func(i int) { p.VMULPS(xs[i], q[i], xs[i]) })
 	each(n, func(i int) { p.VFMADD213PS(q[i], t[i], xs[i]) })
 }
