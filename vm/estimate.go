@@ -15,13 +15,11 @@ const (
 	// workers are awake.
 	leastPart = 1500
 	// partWork is how many nanoseconds a part takes at least where an executor has
-	// more than one, of which it gets partsEach at most: so that one that comes late,
-	// or is slow, leaves of its share to the others.
-	partWork = 500_000
-	// besideWork is the same where there are other streams, whose tasks keep executors
-	// from taking part.
-	besideWork = 50_000
-	partsEach  = 4
+	// more than one, of which it gets partsEach at most: so that one that comes late, is
+	// slow, or loses its processor to somebody else, leaves of its share to the others,
+	// and is not waited for long at the end.
+	partWork  = 25_000
+	partsEach = 64
 	// maxWork bounds the estimate of a step; loops end when they want.
 	maxWork = kernel.MaxWork
 )
@@ -77,17 +75,14 @@ func times(work, rounds int64) int64 {
 
 // partsOf divides a task that is large enough; 0 if it is not, or can't be.
 func (m *Machine) partsOf(st *step, known map[*kernel.Prepared]int) int {
-	least := int64(partWork)
-	if len(m.code[0]) > 1 {
-		least = besideWork
-	}
-	want := wanted(st.work, least, m.workers.Count()+1)
+	executors := m.workers.Count() + 1
+	want := wanted(st.work, executors)
 	if want < 2 || !m.maySplit(st) {
 		return 0
 	}
 	parts, ok := known[st.task]
 	if !ok {
-		if parts = st.task.Parts(want); parts < 2 {
+		if parts = st.task.Share(executors, want); parts < 2 {
 			parts = 0
 		}
 		known[st.task] = parts
@@ -97,12 +92,12 @@ func (m *Machine) partsOf(st *step, known map[*kernel.Prepared]int) int {
 
 // wanted is how many parts a task should have that takes so many nanoseconds: one
 // for each of the executors that it is worth to ask, or the same number of them for
-// all, if none takes less than least.
-func wanted(work, least int64, executors int) int {
+// all, if none takes less than partWork.
+func wanted(work int64, executors int) int {
 	if executors < 2 {
 		return 0
 	}
-	each := min(max(work/(least*int64(executors)), 1), partsEach)
+	each := min(max(work/(partWork*int64(executors)), 1), partsEach)
 	return int(min(work/leastPart, each*int64(executors), maxParts/2))
 }
 

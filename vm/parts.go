@@ -13,7 +13,7 @@ import (
 // them has a range of parts of its own, the same in each run, so that the weights
 // that a part reads stay in the caches of its processor; it takes those first, then
 // what others leave of theirs, from their end. The stream's own executor begins the
-// job and waits for the last part: at most as long as one part takes.
+// job and waits for the last part: about as long as one part takes.
 type job struct {
 	_ line
 	// open has the number of the job above and of its parts below; spent is the
@@ -53,9 +53,10 @@ const maxParts = 1<<16 - 1
 // round again while a word has it from long ago.
 const sweep = 1 << 20
 
-// take takes a part of a range from lo to hi of a job: the first, or the last if
-// it is not the executor's own; -1 if there is none left.
-func (c *claims) take(job uint32, lo, hi int, own bool) int {
+// take takes parts of a range from lo to hi of a job: the first, or the last if it is
+// not the executor's own. As long as many are left they are several, which are often
+// computed together in less time, and in the end one, which is not waited for long.
+func (c *claims) take(job uint32, lo, hi int, own bool) (t taken) {
 	for {
 		from, to := lo, hi
 		word := c.word.Load()
@@ -63,23 +64,30 @@ func (c *claims) take(job uint32, lo, hi int, own bool) int {
 		case number == job:
 			from, to = int(word>>16&maxParts), int(word&maxParts)
 		case int32(number-job) > 0:
-			return -1
+			return taken{}
 		}
 		if from >= to {
-			return -1
+			return taken{}
 		}
-		part := from
+		n := max(1, (to-from)/takeShare)
 		if own {
-			from++
+			t, from = taken{from, from + n}, from+n
 		} else {
-			to--
-			part = to
+			t, to = taken{to - n, to}, to-n
 		}
 		if c.word.CompareAndSwap(word, claimed(job, from, to)) {
-			return part
+			return t
 		}
 	}
 }
+
+// takeShare is what share of the parts that are left of a range are taken at a time.
+const takeShare = 4
+
+// taken are the parts from one on to before another that an executor has taken.
+type taken struct{ from, to int }
+
+func (t taken) len() int { return t.to - t.from }
 
 func claimed(job uint32, lo, hi int) uint64 { return uint64(job)<<32 | uint64(lo)<<16 | uint64(hi) }
 
@@ -123,13 +131,13 @@ func (j *job) help(h *hand) bool {
 	word := j.open.Load()
 	number, parts := uint32(word>>32), int(uint32(word))
 	done := int32(0)
-	for part := j.claim(number, parts, h); part >= 0; part = j.claim(number, parts, h) {
-		// The job can't end before the part is counted, nor can the next one begin.
+	for t := j.claim(number, parts, h); t.len() > 0; t = j.claim(number, parts, h) {
+		// The job can't end before the parts are counted, nor can the next one begin.
 		h.exec.Again = done > 0
-		if !j.failed.Load() && !j.compute(part, h) {
+		if !j.failed.Load() && !j.compute(t, h) {
 			j.failed.Store(true)
 		}
-		done++
+		done += int32(t.len())
 	}
 	h.exec.Again = false
 	if done > 0 && j.rest.Add(-done) == 0 {
@@ -138,33 +146,33 @@ func (j *job) help(h *hand) bool {
 	return done > 0
 }
 
-// claim takes a part of a job; -1 if there is none left.
-func (j *job) claim(number uint32, parts int, h *hand) int {
+// claim takes parts of a job; none if none is left.
+func (j *job) claim(number uint32, parts int, h *hand) taken {
 	n := min(len(j.ranges), parts)
 	for i := range n {
 		e := (h.index + i) % n
-		if part := j.ranges[e].take(number, e*parts/n, (e+1)*parts/n, i == 0); part >= 0 {
-			return part
+		if t := j.ranges[e].take(number, e*parts/n, (e+1)*parts/n, i == 0); t.len() > 0 {
+			return t
 		}
 	}
 	// One that is slow must not take back what is known of a later job.
 	if known := j.spent.Load(); int32(number-known) > 0 {
 		j.spent.CompareAndSwap(known, number)
 	}
-	return -1
+	return taken{}
 }
 
-// compute reports whether a part that was claimed went well. What went wrong the
+// compute reports whether parts that were claimed went well. What went wrong the
 // owner finds out: it runs the whole task again, whose error then does not depend on
 // parts.
-func (j *job) compute(part int, h *hand) (ok bool) {
+func (j *job) compute(t taken, h *hand) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
 		}
 	}()
 	h.exec.Budget = j.budget
-	return j.task.Do(&h.exec, part, j.parts, j.out, j.in) == nil
+	return j.task.DoRange(&h.exec, t.from, t.to, j.parts, j.out, j.in) == nil
 }
 
 // await returns when all parts are done.

@@ -36,15 +36,13 @@ func TestSharesOfRuns(t *testing.T) {
 func TestWantedParts(t *testing.T) {
 	for _, c := range []struct {
 		micros    int64
-		least     int64
 		executors int
 		want      int
 	}{
-		{1, partWork, 2, 0}, {2, partWork, 2, 1}, {3, partWork, 2, 2}, {100, partWork, 2, 2}, {1999, partWork, 2, 2}, {2000, partWork, 2, 4}, {1e6, partWork, 2, 8},
-		{3, partWork, 64, 2}, {30, partWork, 64, 20}, {1000, partWork, 64, 64}, {1e9, partWork, 64, 256}, {1e9, partWork, 1, 0}, {1e9, partWork, 1 << 20, maxParts / 2},
-		{3, besideWork, 2, 2}, {199, besideWork, 2, 2}, {200, besideWork, 2, 4}, {1000, besideWork, 2, 8},
+		{1, 2, 0}, {2, 2, 1}, {3, 2, 2}, {49, 2, 2}, {99, 2, 2}, {100, 2, 4}, {1000, 2, 40}, {1e6, 2, 128},
+		{3, 64, 2}, {30, 64, 20}, {1000, 64, 64}, {1e9, 64, 4096}, {1e9, 1, 0}, {1e9, 1 << 20, maxParts / 2},
 	} {
-		if got := wanted(c.micros*1000, c.least, c.executors); got != c.want {
+		if got := wanted(c.micros*1000, c.executors); got != c.want {
 			t.Errorf("%d microseconds, %d executors: %d parts, want %d", c.micros, c.executors, got, c.want)
 		}
 	}
@@ -132,6 +130,24 @@ func TestExecutorsKeepTheirParts(t *testing.T) {
 			j.help(&hand{index: index})
 			if !slices.Equal(order, want) {
 				t.Errorf("executor %d takes %v, want %v", index, order, want)
+			}
+		}
+	}
+}
+
+// TestSeveralAtATime: of many parts several are taken at a time, of few one.
+func TestSeveralAtATime(t *testing.T) {
+	for _, c := range []struct {
+		own  bool
+		want []taken
+	}{
+		{true, []taken{{10, 14}, {14, 17}, {17, 19}, {19, 20}, {20, 21}, {21, 22}, {22, 23}, {23, 24}, {24, 25}, {25, 26}, {}}},
+		{false, []taken{{22, 26}, {19, 22}, {17, 19}, {16, 17}, {15, 16}, {14, 15}, {13, 14}, {12, 13}, {11, 12}, {10, 11}, {}}},
+	} {
+		var of claims
+		for _, want := range c.want {
+			if got := of.take(1, 10, 26, c.own); got != want {
+				t.Fatalf("takes %v, want %v", got, want)
 			}
 		}
 	}
@@ -316,7 +332,7 @@ func TestLateKnowledge(t *testing.T) {
 		j.begin(st, nil, nil, nil)
 		j.help(new(hand))
 	}
-	if part := j.claim(2, 1, new(hand)); part >= 0 || j.has() {
-		t.Errorf("part %d of an earlier job; the last one has parts: %v", part, j.has())
+	if part := j.claim(2, 1, new(hand)); part.len() > 0 || j.has() {
+		t.Errorf("parts %v of an earlier job; the last one has parts: %v", part, j.has())
 	}
 }

@@ -40,6 +40,7 @@ type Exec struct {
 
 	gemm    gemm.Scratch // of products
 	product productRun
+	left    keptLeft // by the part before
 
 	room []byte // of kernels
 	at   int    // of it are in use
@@ -114,6 +115,7 @@ func (x *Exec) Clear() {
 	clear(x.views)
 	clear(x.more)
 	x.conv = conv.Work{}
+	x.left = keptLeft{}
 	clear(x.floats)
 	x.attends = attn.Args{}
 	x.call, x.of, x.Budget = ir.Call{}, nil, nil

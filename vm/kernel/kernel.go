@@ -83,7 +83,7 @@ type Runner interface {
 	// where want are wanted: at least 1, and fewer than twice as many. It is called
 	// once, before the first run.
 	Parts(want int) int
-	// Run computes part number part of parts; parts is 1, or what Parts has
+	// Run computes part number part of parts; parts is 1, or what Parts or Share has
 	// returned. The parts may be computed at the same time and in any order, and give
 	// the bits that the whole gives. It writes all of every result. Inputs that are
 	// constants are there too, like the others. An error is an *ir.Error, or what

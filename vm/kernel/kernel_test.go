@@ -130,6 +130,7 @@ func compare(t *testing.T, k *kernel.Prepared, x *kernel.Exec, c *ir.Call, in, w
 	for _, wanted := range []int{2, 3, 7} {
 		compareParts(t, k, x, c, in, out, wanted)
 	}
+	checkShared(t, k, in, out, c.Out, rand.New(rand.NewPCG(1, 2)))
 }
 
 // compareParts computes a task by parts and compares with the whole.

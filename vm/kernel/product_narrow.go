@@ -111,8 +111,9 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 		}
 		for row := rows.Lo; row < rows.Hi; row += r.narrow.rows {
 			n := min(r.narrow.rows, rows.Hi-row)
-			left := r.narrow.layOut(p, in[p.a.input], a+row*p.a.row, n, panels)
+			left, again := x.leftOf(p, in[p.a.input], a+row*p.a.row, n, panels)
 			r.job = p.format.Product(n, p.n-from, p.k, left, panels)
+			r.job.Beside, r.job.Again = r.beside, again
 			r.job.Stop, r.row, r.col = x, row, from
 			if p.way != nil {
 				r.job.Blocks = p.way.blocks
@@ -134,6 +135,25 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 		}
 	}
 	return nil
+}
+
+// A keptLeft is rows of a left operand that are laid out.
+type keptLeft struct {
+	p      *product
+	at, n  int      // the first element, and how many rows
+	room   *float32 // what was there for them
+	matrix gemm.Matrix
+}
+
+// leftOf is n rows of the left operand from an element on, laid out; again says that they
+// are where they were in the part before.
+func (x *Exec) leftOf(p *product, t *tensor.T, at, n int, panels []float32) (left gemm.Matrix, again bool) {
+	h, kept := &x.product.narrow, &x.left
+	if x.Again && kept.p == p && kept.at == at && kept.n == n && kept.room == unsafe.SliceData(h.left) {
+		return kept.matrix, true
+	}
+	*kept = keptLeft{p, at, n, unsafe.SliceData(h.left), h.layOut(p, t, at, n, panels)}
+	return kept.matrix, false
 }
 
 // layOut lays out n rows of the left operand from an element on, for a product with

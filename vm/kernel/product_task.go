@@ -12,6 +12,9 @@ type productTask struct {
 	level    isa.Level
 	products []*product
 	own      int // of productWays
+
+	bands []banding // by product, once Share has laid out parts so
+	total int       // of those parts
 }
 
 // twin is a copy whose constants are those of b.
@@ -96,6 +99,12 @@ func (p *product) allows(rows, cols int) bool {
 func ceil(n, unit int) int { return (n + unit - 1) / unit }
 
 func (t *productTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	_, err := t.RunSome(x, part, part+1, parts, out, in)
+	return err
+}
+
+// runShare computes a part of each product.
+func (t *productTask) runShare(x *Exec, part, parts int, out, in []*tensor.T) error {
 	for _, p := range t.products {
 		if err := t.run(x, p, part, parts, out[p.out:p.out+p.outs], in); err != nil {
 			return err
@@ -140,8 +149,11 @@ func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.R
 		return t.multiplyNarrow(x, p, index, rows, cols, out, in)
 	}
 	a, b := p.at(index)
-	job := &x.product.job
-	*job = gemm.Product{M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a)}
+	job, beside := &x.product.job, x.product.beside
+	*job = gemm.Product{
+		M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a),
+		Beside: beside, Again: beside && x.Again,
+	}
 	if p.way != nil {
 		job.Blocks = p.way.blocks
 	}
@@ -169,6 +181,7 @@ type productRun struct {
 	out, in []*tensor.T
 	index   int // of the batch
 	job     gemm.Product
+	beside  bool // others compute further columns of the same rows
 
 	row, col int // where the job begins, if it is a piece
 	narrow   narrowRun

@@ -241,7 +241,9 @@ func (t *attentionTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error
 	a.Q, a.K, a.V = t.q.operand(in), t.k.operand(in), t.v.operand(in)
 	a.Out = operandOf(out[0], 0, t.out)
 	a.Mask = t.mask.mask(in)
-	x.attn.Begin()
+	if !x.Again { // else it may have the keys and values of the head
+		x.attn.Begin()
+	}
 	lo, n := share(t.attend.Units(), part, parts, 1)
 	for hi := lo + n; lo < hi; lo += t.batch {
 		if err := x.Stop(); err != nil {

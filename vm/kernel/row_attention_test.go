@@ -113,6 +113,7 @@ func holds(t *testing.T, row, text string) {
 				t.Fatalf("%s of %s: other bits by %d parts", k.Name, text, parts)
 			}
 		}
+		checkShared(t, k, in, whole, types, rand.New(rand.NewPCG(uint64(parts), 1)))
 		if n := testing.AllocsPerRun(3, func() { _ = k.Do(&x, 0, 1, out, in) }); n > 0 {
 			t.Errorf("%s of %s makes %v pieces of memory", k.Name, text, n)
 		}

@@ -246,6 +246,7 @@ func compareConvRegion(t *testing.T, name string, w *regionWriter, b *kernel.Bod
 				t.Fatalf("%s by %s: parts give other bits", name, p.Name)
 			}
 		}
+		checkShared(t, p, w.in, got, resultsOf(b), rand.New(rand.NewPCG(1, 1)))
 	}
 }
 
@@ -277,13 +278,16 @@ func TestConvLongRows(t *testing.T) {
 	}
 }
 
-func runRegion(t *testing.T, p *kernel.Prepared, b *kernel.Body, in []*tensor.T, parts int) []*tensor.T {
-	t.Helper()
-	var types []ir.Type
+func resultsOf(b *kernel.Body) (types []ir.Type) {
 	for _, v := range b.Out {
 		types = append(types, b.Type(v))
 	}
-	out := garbageOf(types)
+	return types
+}
+
+func runRegion(t *testing.T, p *kernel.Prepared, b *kernel.Body, in []*tensor.T, parts int) []*tensor.T {
+	t.Helper()
+	out := garbageOf(resultsOf(b))
 	var x kernel.Exec
 	for part := parts - 1; part >= 0; part-- {
 		if err := p.Do(&x, part, parts, out, in); err != nil {

@@ -145,6 +145,7 @@ func holdsNarrow(t *testing.T, text string) {
 			t.Fatalf("%v takes %s\n%s", k, text, why(b, row, &o))
 		}
 		steps, _ := stepwise(t, b, in, o)
+		checkShared(t, k, in, steps, resultsOf(b), rand.New(rand.NewPCG(1, 1)))
 		for _, parts := range []int{1, k.Parts(2), k.Parts(5)} {
 			for i, got := range runRegion(t, k, b, in, parts) {
 				if d := tensor.CompareWhole(got, want[i], tensor.Tolerance(k.Within)); d != nil {

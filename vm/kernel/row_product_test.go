@@ -295,6 +295,7 @@ func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
 			}
 		}
 	}
+	checkShared(w.T, p, w.in, whole, types, w.r)
 	return 1
 }
 

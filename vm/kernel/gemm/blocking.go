@@ -39,6 +39,9 @@ func BlocksFor(l2 int) Blocks {
 // cache of this processor, 1 MB where it does not tell.
 var Default = BlocksFor(isa.SecondCache())
 
+// Band is how many of m rows are gone through together, where tiles have so many rows.
+func (b *Blocks) Band(m, rows int) int { return even(m, b.Rows, rows) }
+
 // even is the size of pieces of n, at most of size most and a multiple of unit but
 // for the last, that are as equal as can be.
 func even(n, most, unit int) int {

@@ -74,6 +74,13 @@ func (f *Format) Layout() string { return f.name }
 // Width is how many columns a panel has.
 func (f *Format) Width() int { return f.set.width }
 
+// Rows is how many rows of A the largest tile has.
+func (f *Format) Rows() int { return f.set.rows }
+
+// Widens reports whether panels become floats, piece by piece, before they are multiplied,
+// so that it pays to do many rows with a piece.
+func (f *Format) Widens() bool { return f.widen != nil }
+
 // size is the bytes of an element of B.
 func (f *Format) size() int {
 	if f.kind == Int8 {

@@ -15,6 +15,14 @@ func (m Matrix) From(i, j int) Matrix {
 	return Matrix{m.Data[at:], m.Row, m.Col}
 }
 
+// A lying is where a matrix lies. It keeps nothing alive.
+type lying struct {
+	at       uintptr
+	row, col int
+}
+
+func (m *Matrix) lies() lying { return lying{address(m.Data), m.Row, m.Col} }
+
 // Panels are a matrix of K rows as kernels read it: panels of some columns side by
 // side, as many as Width of the level. Element (k, j) of panel p is
 // Data[p*Panel+k*Line+j]. All columns of a panel can be read, also those behind the

@@ -27,6 +27,10 @@ type Product struct {
 	Stop Stopper
 	// Blocks is Default if it is zero.
 	Blocks Blocks
+	// Again says that nothing of A has changed since the last product of the Scratch, so
+	// that copies of it are good still; Beside, that there are other calls for further
+	// columns of the same rows, which makes a copy worth more.
+	Again, Beside bool
 
 	format *Format // of A and Panels; nil: floats
 }
@@ -61,9 +65,21 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 		m.blocks = Default
 	}
 	m.words = m.set.words()
+	if p.Again && x.copiedOf == p.A.lies() {
+		m.copied = x.copied
+	}
 	if m.words > 1 { // and a step has four lines of a panel
 		m.blocks.Deep = max(m.blocks.Deep/(m.words-1), 1)
 	}
+	x.copied = corner{} // whatever happens below
+	err := m.all(rows, cols)
+	x.copied, x.copiedOf = m.copied, p.A.lies()
+	return err
+}
+
+// all computes rows and columns.
+func (m *mul) all(rows, cols Range) error {
+	p := m.p
 	if p.format != nil && p.format.widen != nil {
 		m.b = widened
 		return m.run(rows, cols)
@@ -264,6 +280,8 @@ func (m *mul) next(w *piece, ks, cols Range) []float32 {
 	case ks.Hi < w.ks.Hi:
 	case cols.Hi < w.cols.Hi:
 		panel, k = ceil(cols.Hi-w.cols.Lo, m.set.width), 0
+	case m.p.Beside && m.b == given && cols.Hi < m.p.N:
+		panel, k = ceil(cols.Hi-w.cols.Lo, m.set.width), 0 // for the next call
 	default:
 		panel, k = 0, 0 // for the next rows
 	}
@@ -302,8 +320,11 @@ func (m *mul) left(b *Block, rows, ks Range) {
 // unless they share sets of that cache, as rows near a multiple of 2 KB apart do.
 func (m *mul) copies(rows, ks Range) bool {
 	s := m.set.stack(rows.len())
-	deep := m.words * ks.len()
-	if m.set.inThirds(rows.len(), m.p.A) || s.tiles < 2 || m.set.panels(s.low) > 1 || m.cols < 4*m.set.width || deep < 16 {
+	deep, wide := m.words*ks.len(), m.cols
+	if m.p.Beside {
+		wide = m.p.N
+	}
+	if m.set.inThirds(rows.len(), m.p.A) || s.tiles < 2 || m.set.panels(s.low) > 1 || wide < 4*m.set.width || deep < 16 {
 		return false
 	}
 	near := (m.p.A.Row + 32) % 512

@@ -7,6 +7,9 @@ type Scratch struct {
 	tile    tile
 	a, b, c []float32
 	end     ending
+
+	copied   corner // of A, that a holds
+	copiedOf lying  // where A lies
 }
 
 // floats returns the first n floats of a buffer, which is made anew if it is too
