@@ -72,13 +72,10 @@ const (
 	lineBytes  = 64 // of the caches
 )
 
-// hopSteps is how many steps along k lie from one hop to the next.
-func (k *kernels) hopSteps() int {
-	if k.group > 0 {
-		return 1
-	}
-	return 4
-}
+const (
+	hopSteps   = 4 // along k from one hop to the next, but for dense functions
+	denseSteps = 8 // in whose lines dense functions ask for some
+)
 
 // bandRows is what the rows of a block are a multiple of. Where the largest tile has twelve
 // rows, one of ten takes no longer for each, and blocks of 64 rows are better than those of
@@ -111,10 +108,8 @@ func (t *tile) begin(b *Block) {
 func (t *tile) narrow(k *kernels, s stack, from int) {
 	b := &t.of
 	t.b = address(b.B.Data) + uintptr(from/k.width*t.panel)
-	// The tiles of a panel ask for all of the next one, each for its share, by two lines on
-	// every hop; a tile by itself for the first half.
-	hops := k.hopSteps()
-	t.hop = min((hops*t.line+s.tiles-1)/s.tiles, 2*lineBytes)
+	dense := t.dense(k, s.tiles)
+	t.hop = k.hop(s.tiles, t.line, dense != &noTiles)
 	for n := from; n < b.N; n += k.width {
 		t.n = min(b.N-n, k.width)
 		t.next = t.b + uintptr(t.panel)
@@ -124,16 +119,28 @@ func (t *tile) narrow(k *kernels, s stack, from int) {
 		if b.Bias != nil {
 			t.bias = address(b.Bias) + uintptr(n*floatBytes)
 		}
-		t.column(k, s, address(b.C)+uintptr(n*floatBytes))
+		t.column(k, s, dense, address(b.C)+uintptr(n*floatBytes))
 		t.b += uintptr(t.panel)
 		b.finish(n, t.n)
 	}
 }
 
+// hop is that of so many tiles, which ask for all of the next panel, each for its share: by
+// two lines on every hop, so that a tile by itself asks for the first half; of dense ones
+// each begins behind the lines of the one before.
+func (k *kernels) hop(tiles, line int, dense bool) int {
+	switch {
+	case k.group > 0: // which hop on every step
+		return min(ceil(line, tiles), 2*lineBytes)
+	case dense:
+		return ceil(denseSteps*line/lineBytes, tiles) * lineBytes
+	}
+	return min(ceil(hopSteps*line, tiles), 2*lineBytes)
+}
+
 // column runs the tiles of one panel.
-func (t *tile) column(k *kernels, s stack, c uintptr) {
+func (t *tile) column(k *kernels, s stack, dense *[mostRows + 1]func(*tile), c uintptr) {
 	t.a, t.c = address(t.of.A.Data), c
-	dense := t.dense(k)
 	t.run(k, dense, s.low+1, s.high)
 	t.run(k, dense, s.low, s.tiles-s.high)
 }
@@ -161,20 +168,21 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 		k.tiles[height][1](t)
 		t.a += uintptr(t.down)
 		t.c += uintptr(t.fall)
-		t.next += uintptr(t.hop * (t.k / k.hopSteps()))
+		t.next += uintptr(t.hop * (t.k / hopSteps))
 	}
 }
 
-// dense are the functions that know how A and B lie, by height. They ask for one line on
-// every hop, so where few tiles share the asking, which need two, there are none: with
-// weights that no cache holds, 12 rows wait for memory rather than for instructions.
-func (t *tile) dense(k *kernels) *[mostRows + 1]func(*tile) {
+// dense are the functions that know how A and B lie, by height. They ask for a quarter of the
+// next panel, or half of one of halves, so where fewer tiles share the asking, there are
+// none: with weights that no cache holds, 12 rows wait for memory rather than for
+// instructions.
+func (t *tile) dense(k *kernels, tiles int) *[mostRows + 1]func(*tile) {
 	switch {
 	case k.group > 0 && !t.of.tiled:
 		return &k.dense[inRows]
 	case k.group > 0:
 		return &k.dense[inTiles]
-	case t.line != k.line, t.hop > lineBytes:
+	case t.line != k.line, tiles*lineBytes < hopSteps*t.line:
 	case t.of.tiled:
 		return &k.dense[inTiles]
 	case t.of.A.Col == 1:
@@ -201,7 +209,7 @@ func (t *tile) wide(k *kernels, s stack) {
 			t.a = a + uintptr(row*t.row)
 			t.across(k, height, Range{n, min(n+group*k.width, b.N)}, panel, c+uintptr(row*t.ldc))
 			row += height
-			t.next += uintptr(t.hop * (b.K / k.hopSteps()))
+			t.next += uintptr(t.hop * (b.K / hopSteps))
 		}
 		panel += uintptr(group * t.panel)
 		b.finish(n, min(b.N-n, group*k.width))

@@ -19,7 +19,7 @@ type tile struct {
 	n       int     // columns of C that exist; the panels have more
 	add     int     // 0: begin with zero; 1: with C
 	next    uintptr // what tiles of one panel ask for, two lines of the caches a hop, ahead of its use
-	hop     int     // how far that goes on every four products
+	hop     int     // how far that goes on every four products, or for a dense tile in the end
 	bias    uintptr // what is added to every row in the end, for n columns; 0: nothing
 	// Dense functions, and those of columns, compute so many tiles of one height, and leave a,
 	// c and next behind the last: from one tile to the next it is down bytes in A, fall in C.

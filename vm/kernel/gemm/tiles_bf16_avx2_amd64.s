@@ -2529,13 +2529,12 @@ multiply:
 	MOVQ (AX), DI
 	MOVQ 64(AX), R8
 	MOVQ 88(AX), R9
-	MOVQ 96(AX), R10
+	SUBQ SI, R9
 	SUBQ $0x08, R8
 	JLT  rest
 
 eight:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R9)(SI*1)
 	VPMOVZXWD    (SI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(SI), Y9
@@ -2600,8 +2599,7 @@ eight:
 	VBROADCASTSS 60(DI), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   64(R9)(SI*1)
 	VPMOVZXWD    128(SI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    144(SI), Y9
@@ -2698,7 +2696,6 @@ one:
 	JNE          one
 
 multiplied:
-	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2774,6 +2771,8 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
+	MOVQ 96(AX), CX
+	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -2848,13 +2847,12 @@ multiply:
 	MOVQ (AX), DI
 	MOVQ 64(AX), R8
 	MOVQ 88(AX), R9
-	MOVQ 96(AX), R10
+	SUBQ SI, R9
 	SUBQ $0x08, R8
 	JLT  rest
 
 eight:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R9)(SI*1)
 	VPMOVZXWD    (SI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VPMOVZXWD    16(SI), Y11
@@ -2931,8 +2929,7 @@ eight:
 	VBROADCASTSS 76(DI), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   64(R9)(SI*1)
 	VPMOVZXWD    128(SI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VPMOVZXWD    144(SI), Y11
@@ -3044,7 +3041,6 @@ one:
 	JNE          one
 
 multiplied:
-	MOVQ    R9, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3128,6 +3124,8 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
+	MOVQ 96(AX), CX
+	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3210,13 +3208,12 @@ multiply:
 	MOVQ (AX), R8
 	MOVQ 64(AX), R9
 	MOVQ 88(AX), R10
-	MOVQ 96(AX), R11
+	SUBQ DI, R10
 	SUBQ $0x08, R9
 	JLT  rest
 
 eight:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R10)(DI*1)
 	VPMOVZXWD    (DI), Y12
 	VPSLLD       $0x10, Y12, Y12
 	VPMOVZXWD    16(DI), Y13
@@ -3305,8 +3302,7 @@ eight:
 	VBROADCASTSS 92(R8), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   64(R10)(DI*1)
 	VPMOVZXWD    128(DI), Y12
 	VPSLLD       $0x10, Y12, Y12
 	VPMOVZXWD    144(DI), Y13
@@ -3433,7 +3429,6 @@ one:
 	JNE          one
 
 multiplied:
-	MOVQ    R10, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -3525,6 +3520,8 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
+	MOVQ 96(AX), CX
+	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3594,13 +3591,12 @@ multiply:
 	LEAQ (R8)(R8*2), R9
 	MOVQ 64(AX), R10
 	MOVQ 88(AX), R11
-	MOVQ 96(AX), R12
+	SUBQ SI, R11
 	SUBQ $0x08, R10
 	JLT  rest
 
 eight:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R11)(SI*1)
 	VPMOVZXWD    (SI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    16(SI), Y9
@@ -3665,8 +3661,7 @@ eight:
 	VBROADCASTSS 12(DI)(R9*1), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   64(R11)(SI*1)
 	VPMOVZXWD    128(SI), Y8
 	VPSLLD       $0x10, Y8, Y8
 	VPMOVZXWD    144(SI), Y9
@@ -3763,7 +3758,6 @@ one:
 	JNE          one
 
 multiplied:
-	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3839,6 +3833,8 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
+	MOVQ 96(AX), CX
+	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3915,13 +3911,12 @@ multiply:
 	LEAQ (R8)(R8*2), R9
 	MOVQ 64(AX), R10
 	MOVQ 88(AX), R11
-	MOVQ 96(AX), R12
+	SUBQ SI, R11
 	SUBQ $0x08, R10
 	JLT  rest
 
 eight:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R11)(SI*1)
 	VPMOVZXWD    (SI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VPMOVZXWD    16(SI), Y11
@@ -3998,8 +3993,7 @@ eight:
 	VBROADCASTSS 12(DI)(R8*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   64(R11)(SI*1)
 	VPMOVZXWD    128(SI), Y10
 	VPSLLD       $0x10, Y10, Y10
 	VPMOVZXWD    144(SI), Y11
@@ -4111,7 +4105,6 @@ one:
 	JNE          one
 
 multiplied:
-	MOVQ    R11, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -4195,6 +4188,8 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
+	MOVQ 96(AX), CX
+	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -4280,13 +4275,12 @@ multiply:
 	LEAQ (R9)(R9*4), R11
 	MOVQ 64(AX), R12
 	MOVQ 88(AX), R13
-	MOVQ 96(AX), R14
+	SUBQ DI, R13
 	SUBQ $0x08, R12
 	JLT  rest
 
 eight:
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
+	PREFETCHT1   (R13)(DI*1)
 	VPMOVZXWD    (DI), Y12
 	VPSLLD       $0x10, Y12, Y12
 	VPMOVZXWD    16(DI), Y13
@@ -4375,8 +4369,7 @@ eight:
 	VBROADCASTSS 12(R8)(R11*1), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	PREFETCHT1   (R13)
-	ADDQ         R14, R13
+	PREFETCHT1   64(R13)(DI*1)
 	VPMOVZXWD    128(DI), Y12
 	VPSLLD       $0x10, Y12, Y12
 	VPMOVZXWD    144(DI), Y13
@@ -4503,7 +4496,6 @@ one:
 	JNE          one
 
 multiplied:
-	MOVQ    R13, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4595,6 +4587,8 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
+	MOVQ 96(AX), CX
+	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER

@@ -70,14 +70,13 @@ func (t *tile) denseProducts() {
 	} else {
 		t.a = t.rowsAt(fieldA, fieldRow, t.height)
 	}
-	k := t.field(fieldK)
-	t.next = t.field(fieldNext)
-	hop := t.field(fieldHop)
+	k, next := t.field(fieldK), t.field(fieldNext)
+	t.SUBQ(t.b.p, next)
 	t.SUBQ(Imm(eight), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("eight")
 	for i := range eight {
-		askOnce(t.Context, i, t.next, hop)
+		t.askFor(i, next)
 		t.denseStep(i)
 	}
 	t.denseAdvance(eight)
@@ -92,14 +91,22 @@ func (t *tile) denseProducts() {
 	t.DECQ(k)
 	t.JNE(LabelRef("one"))
 	t.Label("multiplied")
+	t.next = t.field(fieldNext)
+	t.ADDQ(Mem{Base: t.arg, Disp: fieldHop}, t.next)
 }
 
-// askOnce asks for a line of what is next on two of eight steps. Both at once took half a
-// part in a hundred more: they wait in the same queue as what the products need.
-func askOnce(c *Context, step int, next, hop reg.GPVirtual) {
-	if step%(eight/2) == 0 {
-		c.PREFETCHT1(Mem{Base: next})
-		c.ADDQ(hop, next)
+// asks is how many lines of the next panel a dense tile asks for on eight steps, of the eight
+// that they take. Four tiles so ask for all of it.
+const asks = 2
+
+// askFor asks for one of these lines, in front of some of the steps. Two at once took half a
+// part in a hundred more: they wait in the same queue as what the products need. The next
+// panel is as far behind the line that is read as in the beginning, so that asking takes no
+// more than one instruction: with another for the place of the next line, a core of which a
+// neighbour had half took one part in a hundred more.
+func (t *tile) askFor(step int, next reg.GPVirtual) {
+	if every := eight / asks; step%every == 0 {
+		t.PREFETCHT1(Mem{Base: next, Index: t.b.p, Scale: 1, Disp: 64 * (step / every)})
 	}
 }
 

@@ -129,7 +129,10 @@ func (t *third) products(a, next reg.GPVirtual) {
 	t.JLT(LabelRef("rest"))
 	t.Label("eight")
 	for i := range eight {
-		askOnce(t.Context, i, next, hop)
+		if i%(eight/2) == 0 {
+			t.PREFETCHT1(Mem{Base: next})
+			t.ADDQ(hop, next)
+		}
 		t.step(i, b, half)
 	}
 	t.advance(eight, a, b, half)

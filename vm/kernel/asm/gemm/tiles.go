@@ -24,7 +24,7 @@ const (
 	fieldN     // columns of C that exist
 	fieldAdd   // 0: begin with zero; else with C
 	fieldNext  // what the loop asks for ahead of its use
-	fieldHop   // bytes to go on there every four steps
+	fieldHop   // bytes to go on there every four steps; of a dense tile in the end
 	fieldBias  // what is added to every row in the end; 0: nothing
 	fieldCount // tiles of a function that computes several, one below the other
 	fieldDown  // bytes from one of them to the next, in A
