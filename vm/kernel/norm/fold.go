@@ -287,9 +287,9 @@ func (x *Scratch) next(r *run) bool {
 
 // each calls f with the rows of a run: element i of each column.
 func (r *run) each(src []float32, f func(i int, v []float32)) {
-	at := r.t*r.y.Apart + r.s.at
-	for i := r.first; i < r.end; i++ {
-		f(i, src[at+i*r.s.step:][:r.s.width])
+	at, step, width := r.t*r.y.Apart+r.s.at, r.s.step, r.s.width
+	for i, end := r.first, r.end; i < end; i++ {
+		f(i, src[at+i*step:][:width])
 	}
 }
 
