@@ -16,6 +16,7 @@ import (
 // what it takes beside what the machine can do.
 type KernelReport struct {
 	Dims       map[string]int64 `json:"dims"`        // the sizes of symbolic dimensions
+	Device     string           `json:"device"`      // that the tasks were planned for; they run, and are measured, on this machine
 	Runs       int              `json:"runs"`        // of which the times are means
 	RunMs      float64          `json:"run_ms"`      // of the wall clock, a run
 	Threads    int              `json:"threads"`     // that a run may have
@@ -88,7 +89,10 @@ func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, err
 	m := b.plan.machine
 	m.Watch(true)
 	defer m.Watch(false)
-	r := &KernelReport{Dims: maps.Clone(b.plan.env), Threads: threadsOf(p.opts.Threads)}
+	r := &KernelReport{Dims: maps.Clone(b.plan.env), Device: "cpu", Threads: threadsOf(p.opts.Threads)}
+	if p.opts.Device != nil {
+		r.Device = p.opts.Device.Name
+	}
 	begin := time.Now()
 	for r.Runs < explainRuns && (r.Runs == 0 || time.Since(begin) < explainTime) {
 		if err := b.Run(ctx); err != nil {
@@ -231,8 +235,8 @@ func (l *limits) copy(bytes int64) float64 {
 // the candidates of tasks that have several, stand below, by the number in brackets.
 func (r *KernelReport) Text() string {
 	var reasons, rivals notes
-	table := align("lllrrrrlll", func(row func(...string)) {
-		row("task", "operators", "kernel", "ms", "run", "rate", "of limit", "limit", "choice", "why")
+	table := align("lllrrrrrlll", func(row func(...string)) {
+		row("task", "operators", "kernel", "times", "ms", "run", "rate", "of limit", "limit", "choice", "why")
 		for i := range r.Tasks {
 			k := &r.Tasks[i]
 			choice := ""
@@ -243,10 +247,18 @@ func (r *KernelReport) Text() string {
 		}
 	})
 	var b strings.Builder
-	fmt.Fprintf(&b, "%.4g ms a run%s, mean of %s; %s, %.4g GFLOP/s f32 at most\n%s", r.RunMs, withSizes(r.Dims), counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops, table)
+	fmt.Fprintf(&b, "%.4g ms a run%s, mean of %s; %s, %.4g GFLOP/s f32 at most%s\n%s", r.RunMs, withSizes(r.Dims), counted(r.Runs, "run"), counted(r.Threads, "thread"), r.PeakGFlops, r.planned(), table)
 	rivals.print(&b, "candidates, the chosen one first, and their estimates on one thread in ms", "  (%d) %s\n")
 	reasons.print(&b, "kernels that did not take the task", "  [%d] %s\n")
 	return b.String()
+}
+
+// planned says for what the tasks were planned, if that is not what runs them.
+func (r *KernelReport) planned() string {
+	if r.Device == "cpu" {
+		return ""
+	}
+	return "; planned for " + r.Device + ", measured on this processor"
 }
 
 // withSizes says for which sizes of symbolic dimensions something was measured: " with
@@ -291,7 +303,7 @@ func (k *KernelTask) cells() []string {
 	case k.Why != "":
 		kernel = "by operators"
 	}
-	cells := []string{k.Name, k.operators(), kernel, fmt.Sprintf("%.4f", k.Ms), fmt.Sprintf("%.1f %%", 100*k.RunShare), "", "", ""}
+	cells := []string{k.Name, k.operators(), kernel, fmt.Sprintf("%.4g", k.Times), fmt.Sprintf("%.4f", k.Ms), fmt.Sprintf("%.1f %%", 100*k.RunShare), "", "", ""}
 	if k.Limit == "" {
 		return cells
 	}
@@ -299,8 +311,8 @@ func (k *KernelTask) cells() []string {
 	if k.Limit == "compute" {
 		value, unit = k.GFlops, "GFLOP/s"
 	}
-	cells[5], cells[6] = fmt.Sprintf("%.1f %s", value, unit), fmt.Sprintf("%.0f %%", 100*k.Share)
-	cells[7] = fmt.Sprintf("%s, %.0f %s", k.Limit, k.LimitRate, unit)
+	cells[6], cells[7] = fmt.Sprintf("%.1f %s", value, unit), fmt.Sprintf("%.0f %%", 100*k.Share)
+	cells[8] = fmt.Sprintf("%s, %.0f %s", k.Limit, k.LimitRate, unit)
 	return cells
 }
 

@@ -18,7 +18,7 @@ import (
 // A Task tells of an instruction that does work, or has bodies that do.
 type Task struct {
 	Name  string   // "t3"; of the second task of its body "t3.loop.t1"; of the first copy to where a loop carries a value "t3.first0"
-	Ops   []string // names of operators; of a copy "copy", of control flow "if" or "loop"
+	Ops   []string // names of operators; of a copy "copy", of what a round collects "row", of control flow "if" or "loop"
 	Value string   // of the first result, as listings call it
 	Loc   diag.Loc
 	Types string // of arguments and results: "f32[1,784] -> f32[1,10]"; empty where there are bodies
@@ -160,7 +160,7 @@ func (l *lister) describe(t *Task, st *step) bool {
 		if st.renames {
 			return false
 		}
-		t.Ops, t.Bytes = []string{"copy"}, 2*l.m.program.Buffers[st.In[0]].Size
+		t.Ops, t.Bytes = []string{st.Op.String()}, 2*l.m.program.Buffers[st.In[0]].Size
 		t.Types = l.types(st.In[:1], nil)
 	case bytecode.Branch:
 		t.Ops = []string{"if"}
