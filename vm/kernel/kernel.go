@@ -123,6 +123,8 @@ func init() {
 		normRow,
 		reduceRow,
 		foldRow,
+		tallyRow,
+		vectorsRow,
 		halvesRow,
 		reference,
 	}

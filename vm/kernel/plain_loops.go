@@ -282,12 +282,14 @@ func numberLoops[E anyNumber]() map[string]plainLoop {
 		"neg": negLoop[E], "square": squareLoop[E],
 		"equal": equalLoop[E], "not_equal": notEqualLoop[E], "less": lessLoop[E], "less_equal": lessEqualLoop[E],
 		"greater": swapped(lessLoop[E]), "greater_equal": swapped(lessEqualLoop[E]),
+		"prelu": preluLoop[E], "clip": clipLoop[E], "bias_add": addLoop[E],
 	}
 }
 
 func intLoops[E anyInt]() map[string]plainLoop {
 	loops := numberLoops[E]()
 	loops["bit_and"], loops["bit_or"], loops["bit_xor"], loops["abs"] = andLoop[E], orLoop[E], xorLoop[E], absLoop[E]
+	maps.Copy(loops, boundLoops[E]())
 	maps.Copy(loops, guardedLoops[E]())
 	return loops
 }
@@ -297,6 +299,7 @@ func wideLoops() map[string]plainLoop {
 	loops := numberLoops[float64]()
 	loops["div"] = divLoop[float64]
 	maps.Copy(loops, floatFunctions)
+	maps.Copy(loops, boundFloats)
 	return loops
 }
 

@@ -25,6 +25,48 @@ var foldCases = []struct {
 	{"[3,0]", []int64{1}}, {"[0,3]", []int64{1}}, {"[]", []int64{}},
 }
 
+// TestTallies compares with the reference, bit for bit, every dtype and operator that has a
+// loop, with many equal elements and, among floats, NaN.
+func TestTallies(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 13))
+	ran := map[string]int{}
+	var x kernel.Exec
+	options := kernel.Best()
+	for _, d := range tensor.DTypes {
+		for _, op := range []*ir.Op{ir.Any, ir.All, ir.CountNonzero, ir.ArgMax, ir.ArgMin} {
+			for _, c := range foldCases {
+				axes := ir.IntsLit(c.axes...)
+				if op == ir.ArgMax || op == ir.ArgMin {
+					if axes = ir.None; len(c.axes) > 0 && r.IntN(4) > 0 {
+						axes = ir.IntLit(c.axes[0])
+					}
+				}
+				call := &ir.Call{Op: op, Attrs: []ir.Lit{axes, ir.BoolLit(false)}, In: []ir.Type{typeOf(t, d.String()+c.shape)}}
+				if ir.InferCall(call) != nil {
+					continue
+				}
+				k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &options)
+				if !strings.HasPrefix(k.Name, "tally/") {
+					continue
+				}
+				ran[d.String()+" "+op.Name]++
+				in := irtest.Tensor(r, call.In[0])
+				if kind := r.IntN(3); kind > 0 {
+					fillBy(in, func() float64 { return float64(kind - 1 + r.IntN(2)) })
+				}
+				want, err := ir.Evaluate(call, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, k, &x, call, []*tensor.T{in}, want, nil)
+			}
+		}
+	}
+	if len(ran) != 9*5+3 {
+		t.Errorf("%d operators of a dtype ran, want %d: %v", len(ran), 9*5+3, ran)
+	}
+}
+
 // TestFolds compares with the reference, bit for bit, every dtype and operator that has a
 // loop.
 func TestFolds(t *testing.T) {

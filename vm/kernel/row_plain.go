@@ -11,7 +11,7 @@ import (
 // plainRow takes single element-wise operators on integers and floats of eight bytes,
 // casts among all but half floats, and where: a loop in Go for each dtype.
 var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
-	if len(b.Ops) != 1 || b.Ops[0].Call == nil || spreadOf(&b.Ops[0], len(b.In)) != nil {
+	if len(b.Ops) != 1 || b.Ops[0].Call == nil || len(b.In) > 3 || spreadOf(&b.Ops[0], len(b.In)) != nil {
 		return nil, notMine
 	}
 	c := b.Ops[0].Call
@@ -42,6 +42,9 @@ func plainLoopOf(c *ir.Call) plainLoop {
 		return plainCasts[c.In[0].DType][c.Out[0].DType]
 	case "where":
 		return plainWheres[c.Out[0].DType.Size()]
+	}
+	if f := attributed[c.Op.Name]; f != nil && c.In[0].DType == tensor.F64 {
+		return f(c)
 	}
 	return plainLoops[c.In[0].DType][c.Op.Name]
 }

@@ -26,6 +26,12 @@ var plainShapes = [][2]string{
 	{"[0,4]", "[4]"},
 }
 
+// plainAttrs are the attributes of operators that have some and loops.
+var plainAttrs = map[string][]ir.Lit{
+	"leaky_relu": {ir.FloatLit(0.3)}, "hardtanh": {ir.FloatLit(-0.5), ir.FloatLit(2)},
+	"hardsigmoid": {ir.FloatLit(0.2), ir.FloatLit(0.4)}, "threshold": {ir.FloatLit(0.25), ir.FloatLit(-3)},
+}
+
 // TestPlain compares with the reference, bit for bit: every operator that has a loop
 // for a dtype, and casts among all dtypes.
 func TestPlain(t *testing.T) {
@@ -33,15 +39,19 @@ func TestPlain(t *testing.T) {
 	ran := map[string]int{}
 	for _, d := range tensor.DTypes {
 		for _, op := range ir.Ops() {
-			if op.Class != ir.Elementwise || op.Sample == nil || len(op.Attrs) > 0 {
+			attrs, ok := plainAttrs[op.Name]
+			if op.Class != ir.Elementwise || op.Sample == nil || len(op.Attrs) > 0 && !ok {
 				continue
 			}
 			for _, shapes := range plainShapes {
 				in := []ir.Type{typeOf(t, d.String()+shapes[0]), typeOf(t, d.String()+shapes[1])}[:min(2, len(op.Args))]
-				if op == ir.Where {
+				switch op {
+				case ir.Where:
 					in = []ir.Type{typeOf(t, "bool"+shapes[1]), in[0], in[1]}
+				case ir.Clip:
+					in = append(in, in[1])
 				}
-				plainCase(t, r, ran, op, nil, in)
+				plainCase(t, r, ran, op, attrs, in)
 			}
 		}
 		for _, to := range tensor.DTypes {
@@ -49,7 +59,7 @@ func TestPlain(t *testing.T) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(ran))
-	if got, want := strings.Join(names, " "), "abs add bit_and bit_or bit_xor cast ceil div equal floor fmod greater greater_equal less less_equal maximum minimum mul neg not_equal pow reciprocal relu rem round rsqrt shift_left shift_right sqrt square sub trunc where"; got != want {
+	if got, want := strings.Join(names, " "), "abs add bias_add bit_and bit_not bit_or bit_xor cast ceil clip copysign div equal floor fmod greater greater_equal hardsigmoid hardswish hardtanh is_finite is_inf is_nan leaky_relu less less_equal maximum minimum mul neg not_equal pow prelu reciprocal relu relu6 rem round rsqrt shift_left shift_right sign softsign sqrt square sub threshold trunc where"; got != want {
 		t.Errorf("there are loops for %s, want %s", got, want)
 	}
 }

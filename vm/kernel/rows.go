@@ -28,6 +28,11 @@ var rowsOf = map[string]func(*ir.Call) rows{
 	"conv":         firstArgRows(onlyBatch),
 	"attention":    attentionRows,
 
+	"max_pool":        firstArgRows(planes),
+	"avg_pool":        firstArgRows(planes),
+	"global_max_pool": firstArgRows(planes),
+	"global_avg_pool": firstArgRows(planes),
+
 	"sum":           firstArgRows(beforeAxis),
 	"mean":          firstArgRows(beforeAxis),
 	"prod":          firstArgRows(beforeAxis),
@@ -124,6 +129,9 @@ func beforeAxis(c *ir.Call) int {
 
 // onlyBatch is for operators on images: one row an image.
 func onlyBatch(*ir.Call) int { return 1 }
+
+// planes is for operators on images that work on each channel by itself.
+func planes(*ir.Call) int { return 2 }
 
 // matrixRows are those of products of matrices: the batch axes, which
 // broadcast, and the rows of the left one.
