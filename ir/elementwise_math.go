@@ -26,10 +26,17 @@ func exp(x float64) float64 {
 	high, low := x-float64(k*ln2High), float64(k*ln2Low)
 	r := high - low
 	rest := (high - r) - low
-	q := expSeries[0]
-	for _, c := range expSeries[1:] {
-		q = float64(q*r) + c
-	}
+	q := float64(expSeries[0]*r) + expSeries[1] // written out: a loop takes twice as long
+	q = float64(q*r) + expSeries[2]
+	q = float64(q*r) + expSeries[3]
+	q = float64(q*r) + expSeries[4]
+	q = float64(q*r) + expSeries[5]
+	q = float64(q*r) + expSeries[6]
+	q = float64(q*r) + expSeries[7]
+	q = float64(q*r) + expSeries[8]
+	q = float64(q*r) + expSeries[9]
+	q = float64(q*r) + expSeries[10]
+	q = float64(q*r) + expSeries[11]
 	y := 1 + (r + (rest + float64(float64(r*r)*q)))
 	if k > -1000 && k < 1000 {
 		return y * math.Float64frombits(uint64(int64(k)+1023)<<52)
@@ -112,9 +119,9 @@ func logPair(x float64) (h, l float64) {
 	cubeLow := math.FMA(q, s, -cube) + float64(q*sLow) + float64(qLow*s)
 	c := cube / 3
 	cLow := (math.FMA(-c, 3, cube) + cubeLow) / 3
-	tail := 0.0
-	for n := 33; n >= 5; n -= 2 { // q < 0.03: 0.03^15 is below 2^-75
-		tail = float64(tail*q) + 1/float64(n)
+	tail := 1.0 / 33 // q < 0.03: 0.03^15 is below 2^-75
+	for _, c := range logSeries {
+		tail = float64(tail*q) + c
 	}
 	h, l = twoSum(s, c)
 	l += sLow + cLow + float64(tail*float64(q*cube))
@@ -123,6 +130,9 @@ func logPair(x float64) (h, l float64) {
 	h2, l2 := twoSum(float64(e*ln2High), h)
 	return twoSum(h2, l2+l+float64(e*ln2Low))
 }
+
+// logSeries is 1/31, 1/29, ..., 1/5.
+var logSeries = [...]float64{1.0 / 31, 1.0 / 29, 1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5}
 
 // ln(2) in two parts; the first has 32 zero bits at its end, so that its
 // multiples by an exponent are exact (FreeBSD's e_log.c).

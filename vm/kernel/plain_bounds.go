@@ -182,14 +182,11 @@ var attributed = map[string]func(c *ir.Call) plainLoop{
 }
 
 func leakyLoop(c *ir.Call) plainLoop {
-	slope := c.Float("slope")
+	factors := [2]uint64{math.Float64bits(1), math.Float64bits(c.Float("slope"))}
 	return func(d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
 		to, a := oneOf(d, in, n)
-		for i, v := range a {
-			if v < 0 {
-				v *= slope
-			}
-			to[i] = v
+		for i, v := range a { // a jump would be foretold wrongly half of the time
+			to[i] = v * math.Float64frombits(factors[truthOf(v < 0)])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/npulang/npu/ir/tensor"
@@ -106,12 +107,20 @@ func anyColumns[E anyNumber](to, _, from unsafe.Pointer, n int, _ int64) {
 	}
 }
 
+// Rows are looked through in pieces, behind the first of which that decides nothing counts.
+const tallyRun = 64
+
 func anyRow[E anyNumber](to, _, from unsafe.Pointer, n int, _ int64) {
-	var some uint8
-	for _, v := range elements[E](from, n) {
-		some |= truthOf(v != 0)
+	some := *(*uint8)(to)
+	for part := range slices.Chunk(elements[E](from, n), tallyRun) {
+		if some != 0 {
+			break
+		}
+		for _, v := range part {
+			some |= truthOf(v != 0)
+		}
 	}
-	*(*uint8)(to) |= some
+	*(*uint8)(to) = some
 }
 
 func allColumns[E anyNumber](to, _, from unsafe.Pointer, n int, _ int64) {
@@ -122,11 +131,16 @@ func allColumns[E anyNumber](to, _, from unsafe.Pointer, n int, _ int64) {
 }
 
 func allRow[E anyNumber](to, _, from unsafe.Pointer, n int, _ int64) {
-	every := uint8(1)
-	for _, v := range elements[E](from, n) {
-		every &= truthOf(v != 0)
+	every := *(*uint8)(to)
+	for part := range slices.Chunk(elements[E](from, n), tallyRun) {
+		if every == 0 {
+			break
+		}
+		for _, v := range part {
+			every &= truthOf(v != 0)
+		}
 	}
-	*(*uint8)(to) &= every
+	*(*uint8)(to) = every
 }
 
 func countColumns[E anyNumber](to, _, from unsafe.Pointer, n int, _ int64) {
