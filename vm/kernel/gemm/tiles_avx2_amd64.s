@@ -2503,6 +2503,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ      88(AX), SI
+	ADDQ      96(AX), SI
+	MOVQ      SI, 88(AX)
 	VPERMILPS $0xb1, Y2, Y8
 	VBLENDPS  $0xaa, Y0, Y8, Y2
 	VBLENDPS  $0xaa, Y8, Y0, Y0
@@ -2590,8 +2593,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -2847,6 +2848,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ      88(AX), SI
+	ADDQ      96(AX), SI
+	MOVQ      SI, 88(AX)
 	VPERMILPS $0xb1, Y2, Y10
 	VBLENDPS  $0xaa, Y0, Y10, Y2
 	VBLENDPS  $0xaa, Y10, Y0, Y0
@@ -2942,8 +2946,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3231,6 +3233,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ      88(AX), DI
+	ADDQ      96(AX), DI
+	MOVQ      DI, 88(AX)
 	VPERMILPS $0xb1, Y2, Y12
 	VBLENDPS  $0xaa, Y0, Y12, Y2
 	VBLENDPS  $0xaa, Y12, Y0, Y0
@@ -3340,8 +3345,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3560,6 +3563,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3635,8 +3641,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3889,6 +3893,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3972,8 +3979,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -4262,6 +4267,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), DI
+	ADDQ    96(AX), DI
+	MOVQ    DI, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4353,8 +4361,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER

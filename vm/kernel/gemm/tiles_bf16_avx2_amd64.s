@@ -2696,6 +2696,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2771,8 +2774,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3041,6 +3042,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3124,8 +3128,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3429,6 +3431,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), DI
+	ADDQ    96(AX), DI
+	MOVQ    DI, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -3520,8 +3525,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3758,6 +3761,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3833,8 +3839,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -4105,6 +4109,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -4188,8 +4195,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -4496,6 +4501,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), DI
+	ADDQ    96(AX), DI
+	MOVQ    DI, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4587,8 +4595,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER

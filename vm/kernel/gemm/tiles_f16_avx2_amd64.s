@@ -2538,6 +2538,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2613,8 +2616,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -2865,6 +2866,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -2948,8 +2952,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3235,6 +3237,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), DI
+	ADDQ    96(AX), DI
+	MOVQ    DI, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -3326,8 +3331,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3546,6 +3549,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3621,8 +3627,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -3875,6 +3879,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), SI
+	ADDQ    96(AX), SI
+	MOVQ    SI, 88(AX)
 	MOVQ    104(AX), SI
 	TESTQ   SI, SI
 	JEQ     store
@@ -3958,8 +3965,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
@@ -4248,6 +4253,9 @@ one:
 	JNE          one
 
 multiplied:
+	MOVQ    88(AX), DI
+	ADDQ    96(AX), DI
+	MOVQ    DI, 88(AX)
 	MOVQ    104(AX), DI
 	TESTQ   DI, DI
 	JEQ     store
@@ -4339,8 +4347,6 @@ done:
 	ADDQ CX, (AX)
 	MOVQ 128(AX), CX
 	ADDQ CX, 16(AX)
-	MOVQ 96(AX), CX
-	ADDQ CX, 88(AX)
 	DECQ 112(AX)
 	JNE  tile
 	VZEROUPPER
