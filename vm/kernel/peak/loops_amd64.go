@@ -7,12 +7,12 @@ package peak
 //go:noescape
 func fmaAVX2(rounds int)
 
-// fmaAVX512 runs rounds of twelve independent VFMADD231PS of sixteen floats in registers.
+// fmaAVX512 runs rounds of twenty-four independent VFMADD231PS of sixteen floats in registers.
 //
 //go:noescape
 func fmaAVX512(rounds int)
 
-// bf16AVX512 runs rounds of twelve independent VDPBF16PS of sixteen pairs of bf16 in registers.
+// bf16AVX512 runs rounds of twenty-four independent VDPBF16PS of sixteen pairs of bf16 in registers.
 //
 //go:noescape
 func bf16AVX512(rounds int)
@@ -22,7 +22,7 @@ func bf16AVX512(rounds int)
 //go:noescape
 func int8AVX2(rounds int)
 
-// int8AVX512 runs rounds of twelve independent VPDPBUSD of sixteen quads of bytes in registers.
+// int8AVX512 runs rounds of twenty-four independent VPDPBUSD of sixteen quads of bytes in registers.
 //
 //go:noescape
 func int8AVX512(rounds int)

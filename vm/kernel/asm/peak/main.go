@@ -13,21 +13,23 @@ func main() {
 	gen.Main("peak", gen.File{Name: "loops", Build: loops})
 }
 
-// Chains is how many products are under way: twice the eight that two units with
-// a latency of four cycles need, less what the registers of AVX2 don't have.
-const chains = 12
+// Chains are how many products are under way: two units with a latency of four cycles need
+// eight, of AVX-512 with six, as products of bf16 have on some, twelve. Of AVX2 there are no
+// more registers.
+const (
+	chains     = 12
+	wideChains = 24
+)
 
 func loops(c *Context) {
-	ymm := func() reg.VecVirtual { return c.YMM() }
-	zmm := func() reg.VecVirtual { return c.ZMM() }
-	clearY := func(r reg.VecVirtual) { c.VXORPS(r, r, r) }
-	clearZ := func(r reg.VecVirtual) { c.VPXORD(r, r, r) }
+	ymm := vectors{"twelve", chains, func() reg.VecVirtual { return c.YMM() }, func(r reg.VecVirtual) { c.VXORPS(r, r, r) }}
+	zmm := vectors{"twenty-four", wideChains, func() reg.VecVirtual { return c.ZMM() }, func(r reg.VecVirtual) { c.VPXORD(r, r, r) }}
 	fma := func(a, sum reg.VecVirtual) { c.VFMADD231PS(a, a, sum) }
-	loop(c, "fmaAVX2", "VFMADD231PS of eight floats", ymm, clearY, fma)
-	loop(c, "fmaAVX512", "VFMADD231PS of sixteen floats", zmm, clearZ, fma)
-	loop(c, "bf16AVX512", "VDPBF16PS of sixteen pairs of bf16", zmm, clearZ,
+	loop(c, "fmaAVX2", "VFMADD231PS of eight floats", ymm, fma)
+	loop(c, "fmaAVX512", "VFMADD231PS of sixteen floats", zmm, fma)
+	loop(c, "bf16AVX512", "VDPBF16PS of sixteen pairs of bf16", zmm,
 		func(a, sum reg.VecVirtual) { c.Instruction(gen.Accumulate("VDPBF16PS", a, a, sum)) })
-	loop(c, "int8AVX2", "sums of four VPMADDUBSW of eight quads of bytes, by VPADDW, VPMADDWD and VPADDD", ymm, clearY,
+	loop(c, "int8AVX2", "sums of four VPMADDUBSW of eight quads of bytes, by VPADDW, VPMADDWD and VPADDD", ymm,
 		func(a, sum reg.VecVirtual) {
 			words, products := c.YMM(), c.YMM()
 			c.VPMADDUBSW(a, a, words)
@@ -38,23 +40,31 @@ func loops(c *Context) {
 			c.VPMADDWD(a, words, words)
 			c.VPADDD(words, sum, sum)
 		})
-	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm, clearZ,
+	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm,
 		func(a, sum reg.VecVirtual) { c.VPDPBUSD(a, a, sum) })
 }
 
+// vectors are the registers of a level, and how many chains it has.
+type vectors struct {
+	many   string
+	chains int
+	alloc  func() reg.VecVirtual
+	clear  func(reg.VecVirtual)
+}
+
 // loop writes a function that runs rounds of one product in each chain.
-func loop(c *Context, name, what string, register func() reg.VecVirtual, clear func(reg.VecVirtual), add func(a, sum reg.VecVirtual)) {
+func loop(c *Context, name, what string, v vectors, add func(a, sum reg.VecVirtual)) {
 	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(rounds int)")
-	c.Doc(name + " runs rounds of twelve independent " + what + " in registers.")
+	c.Doc(name + " runs rounds of " + v.many + " independent " + what + " in registers.")
 	n := c.Load(c.Param("rounds"), c.GP64())
-	a := register()
-	clear(a)
-	var sums [chains]reg.VecVirtual
+	a := v.alloc()
+	v.clear(a)
+	sums := make([]reg.VecVirtual, v.chains)
 	for i := range sums {
-		sums[i] = register()
-		clear(sums[i])
+		sums[i] = v.alloc()
+		v.clear(sums[i])
 	}
 	c.Label("round")
 	c.DECQ(n)
