@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -405,6 +406,43 @@ func TestStop(t *testing.T) {
 				if err := x.Mul(level, &p, Range{0, shape.m}, Range{0, shape.n}); err != errStopped {
 					t.Errorf("%v %+v: stopped at %d of %d: %v", level, shape, n, times, err)
 				}
+			}
+		}
+	}
+}
+
+// TestLoneTile: a tile by itself whose rows share a set of the first cache gives the bits of
+// rows that don't. If it has more rows than the set has lines, they are copied.
+func TestLoneTile(t *testing.T) {
+	rnd := rand.New(rand.NewSource(31))
+	const deep = 80
+	for _, level := range isa.Levels() {
+		k := at(level)
+		n := 5*k.width - 3
+		b := fill(rnd, deep, n)
+		packed := make([]float32, PackedLen(level, deep, n))
+		Pack(level, packed, b, deep, n)
+		for m := 4; m <= k.rows; m++ {
+			var got [2][]float32
+			for i, row := range []int{deep + 1, 512} {
+				a := Matrix{make([]float32, m*row), row, 1}
+				r := rand.New(rand.NewSource(int64(m)))
+				for j := range m * deep {
+					a.Data[j/deep*row+j%deep] = r.Float32() - 0.5
+				}
+				got[i] = guarded(m*n, 1)
+				p := Product{M: m, N: n, K: deep, A: a, Panels: PackedPanels(level, packed, deep), C: got[i], Ldc: n}
+				var x Scratch
+				if err := x.Mul(level, &p, Range{0, m}, Range{0, n}); err != nil {
+					t.Fatal(err)
+				}
+				whole(t, "C", got[i])
+				if copied := len(x.a) > 0; copied != (m > setLines && row == 512) {
+					t.Errorf("%v: %d rows, %d apart: copied %v", level, m, row, copied)
+				}
+			}
+			if !slices.Equal(got[0], got[1]) {
+				t.Fatalf("%v: %d rows that share a set: %v, not %v", level, m, got[1], got[0])
 			}
 		}
 	}
