@@ -216,23 +216,6 @@ func BitEqual(a, b *T) bool {
 	return a.DType == b.DType && SameShape(a.Shape, b.Shape) && bytes.Equal(a.Data, b.Data)
 }
 
-// MaxAbsDiff is the largest |a[i] - b[i]|: 0 for NaN against NaN and for equal
-// infinities, infinite for either against a number. It panics if the tensors
-// differ in length.
-func MaxAbsDiff(a, b *T) float64 {
-	worst := 0.0
-	pairs(a, b, func(x, y float64) { worst = math.Max(worst, zeroNaN(floatDistance(x, y))) })
-	return worst
-}
-
-// MaxULP is the largest distance of two elements of float tensors of one
-// dtype, counted in representable numbers: see ULP.
-func MaxULP(a, b *T) uint64 {
-	worst := uint64(0)
-	pairs(a, b, func(x, y float64) { worst = max(worst, ULP(a.DType, x, y)) })
-	return worst
-}
-
 // ULP counts the steps from x to y among the numbers of the float dtype d.
 // 0 and -0 are one number, as are all NaN; from a NaN to a number it is
 // 2**64-1.
@@ -267,27 +250,4 @@ func ordinal(d DType, v float64) int64 {
 		return -int64(magnitude)
 	}
 	return int64(magnitude)
-}
-
-func pairs(a, b *T, visit func(x, y float64)) {
-	n := a.Len()
-	if b.Len() != n {
-		panic(fmt.Sprintf("tensor: %s against %s", a.Type(), b.Type()))
-	}
-	var x, y [run]float64
-	for at := 0; at < n; at += run {
-		k := min(run, n-at)
-		a.LoadFloats(x[:k], at)
-		b.LoadFloats(y[:k], at)
-		for i := range k {
-			visit(x[i], y[i])
-		}
-	}
-}
-
-func zeroNaN(v float64) float64 {
-	if v != v {
-		return 0
-	}
-	return v
 }

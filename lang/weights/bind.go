@@ -23,15 +23,6 @@ type Wanted struct {
 // into layer.0.query.weight.
 type Rename struct{ Old, New string }
 
-// ParseRename reads old=new.
-func ParseRename(s string) (Rename, error) {
-	old, to, ok := strings.Cut(s, "=")
-	if !ok || old == "" {
-		return Rename{}, fmt.Errorf("want OLD=NEW, not %q", s)
-	}
-	return Rename{old, to}, nil
-}
-
 // A Binding is what came of matching a file's names with a program's. All its
 // lists are sorted by name.
 type Binding struct {

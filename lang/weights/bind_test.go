@@ -91,12 +91,4 @@ func TestRename(t *testing.T) {
 			t.Errorf("%s=%s on %s gives %s, want %s", c.old, c.new, c.name, got, c.want)
 		}
 	}
-	if r, err := ParseRename("a.b=c"); err != nil || r != (Rename{"a.b", "c"}) {
-		t.Error(r, err)
-	}
-	for _, bad := range []string{"a", "=b", ""} {
-		if _, err := ParseRename(bad); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
-	}
 }
