@@ -178,6 +178,15 @@ func TestDense(t *testing.T) { testKernel(t, dense, 90, 5) }
 
 func TestDenseTurned(t *testing.T) { testKernel(t, turned, 40, 5) }
 
+// TestDenseSingle: planes of one place, by windows of all that there is.
+func TestDenseSingle(t *testing.T) { testShapes(t, turned, randomSingle) }
+
+func randomSingle(r *rand.Rand) conv.Shape {
+	a := axis(1+r.IntN(3), 1, 1, 1, 0, 0)
+	a.Size, a.Out = a.In, 1
+	return conv.Shape{Images: 1 + r.IntN(2), Groups: 1 + r.IntN(2), Channels: 1 + r.IntN(90), Filters: 3 + r.IntN(90), Axes: []conv.Axis{a, a}}
+}
+
 func TestDenseInPlace(t *testing.T) { testKernel(t, inPlace, 40, 3) }
 
 func TestThin(t *testing.T) { testKernel(t, thin, 3, 2) }

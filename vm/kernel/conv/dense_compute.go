@@ -60,6 +60,9 @@ func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
 	switch {
 	case d.depth == 0:
 		clear(tile)
+	case d.single():
+		p.single(sums)
+		t.Data, t.Ld = sums, 1
 	case d.turned:
 		if d.bunched(len(lies)) {
 			p.inBunches(sums)

@@ -36,7 +36,10 @@ const (
 func (d *Dense) Divide(parts int) int {
 	best, least := grid{}, 0.0
 	each, cost := d.each, d.cost
-	if d.turned && d.fast.places != nil {
+	switch {
+	case d.single():
+		each, cost = d.eachSingle, func(g *grid, parts int) float64 { return slowest(g, parts, float64(g.filters.each), 0) }
+	case d.turned && d.fast.places != nil:
 		each, cost = d.eachBunched, d.bunchedCost
 	}
 	each(parts, func(g grid) {
@@ -117,6 +120,16 @@ func (d *Dense) cost(g *grid, parts int) float64 {
 		c *= float64(g.rows.n*g.cols.n) / float64(g.rows.parts()*g.cols.parts()*rows*cols)
 	}
 	return c * float64((units+parts-1)/parts)
+}
+
+// eachSingle calls f with the grid of a product of one row: filters are shared out.
+func (d *Dense) eachSingle(parts int, f func(grid)) {
+	width := gemm.Width(d.level)
+	filters := evenly((d.Filters+width-1)/width, parts).each * width
+	f(grid{
+		images: max(d.Images, 1), groups: max(d.Groups, 1), slices: max(d.geo.slices, 1),
+		rows: cut{1, 1}, cols: cut{1, 1}, filters: cut{max(d.Filters, 1), filters},
+	})
 }
 
 // eachBunched calls f with grids for bunches: any rows, and as many panels of filters as

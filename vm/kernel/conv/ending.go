@@ -134,6 +134,10 @@ func (t *Tile) end(w *Work, level isa.Level, e *Ending, dst []float32, ld int, r
 	case t.Places >= 8:
 		d.rows, d.count = t.Channels, t.Places
 		k.endRows(d)
+	case t.Places == 1 && t.Ld == 1 && ld == 1:
+		for c := range t.Channels {
+			d.put(c, 0, *at((*float32)(d.src), c))
+		}
 	default:
 		for c := range t.Channels {
 			d.shortRow(k, c, t.Places)

@@ -22,7 +22,7 @@ type Flat struct {
 	sides  [2]side
 	direct bool // x is read where it lies
 	scaled bool // what is staged is multiplied by factors of channels
-	tiled  bool // units leave tiles, which are to stay in the first-level cache
+	tiled  bool // units leave tiles
 	wide   int  // places of a tile
 
 	grid    grid // its filters are panels
@@ -107,8 +107,7 @@ func FlatFiltersOf(level isa.Level, s Shape) *Flat {
 // Dense do. It has to be divided anew.
 func (f *Flat) Scale() { f.scaled, f.direct = true, false }
 
-// Tile readies the convolution for Ended: units are so small that what reads tiles finds them
-// in the first-level cache. It has to be divided anew.
+// Tile readies the convolution for Ended: units are of a size that suits what reads tiles. It has to be divided anew.
 func (f *Flat) Tile() { f.tiled = true }
 
 // panel is which filters a panel has: they are shared out evenly.

@@ -11,9 +11,10 @@ const (
 // flatRoom is bytes of what the places of a unit see: it stays in the second-level cache.
 const flatRoom = 128 << 10
 
-// flatTile is floats of a tile that something else reads, flatStrip places of its rows.
+// flatTile is floats of a tile that something else reads: they stay in the second-level cache,
+// and what reads them does not begin anew too often. flatStrip is places of its rows.
 const (
-	flatTile  = 4 << 10
+	flatTile  = 16 << 10
 	flatStrip = 2048
 )
 

@@ -48,6 +48,10 @@ const (
 	thinCols  = 2048
 	thinTile  = 4 << 10
 	thinStage = 32 << 10
+
+	// Windows lay nothing out, so that larger units cost what follows less often.
+	windowsCols = 8 << 10
+	windowsTile = 16 << 10
 )
 
 // Divide cuts the convolution for a number of parts, and returns how many there are
@@ -56,23 +60,43 @@ func (t *Thin) Divide(parts int) int {
 	rows, cols := max(t.geo.rows.Out, 1), max(t.geo.cols.Out, 1)
 	g := grid{images: max(t.Images, 1), groups: 1, slices: max(t.geo.slices, 1)}
 	g.cols = cut{cols, min(cols, thinCols)}
-	g.rows = evenly(rows, (rows*g.cols.each+thinCols-1)/thinCols)
-	for {
+	together, tile := thinCols, thinTile
+	if t.windowing.four != nil {
+		tile = windowsTile
+		if parts == 1 && g.cols.parts() == 1 { // others share rows as convolutions before do
+			together = windowsCols
+		}
+	}
+	g.rows = evenly(rows, (rows*g.cols.each+together-1)/together)
+	for t.windowing.four == nil {
 		s := newStage(t.sides, g.rows.each, g.cols.each, t.fast)
 		if g.rows.each == 1 || s.channel*t.Channels*t.geo.outerTaps <= thinStage {
 			break
 		}
 		g.rows.each = (g.rows.each + 1) / 2
 	}
-	each := max(1, thinTile/max(1, t.Filters*g.rows.each*g.cols.each))
+	each := max(1, tile/max(1, t.Filters*g.rows.each*g.cols.each))
 	others := g.images * g.slices * g.rows.parts() * g.cols.parts()
 	for each > 1 && others*((t.Groups+each-1)/each) < 4*parts {
 		each--
 	}
-	g.filters = evenly(max(t.Groups, 1), (t.Groups+each-1)/each)
+	g.filters = shared(max(t.Groups, 1), each, others, parts)
 	t.grid = g
 	t.lay()
 	return max(1, min(parts, t.Units()))
+}
+
+// shared cuts n things into runs of each, or of somewhat less, so that parts have about as
+// many of them, of which there are so many others.
+func shared(n, each, others, parts int) cut {
+	best, least := evenly(n, (n+each-1)/each), 0
+	for e := best.each; e > best.each/2; e-- {
+		c := cut{n, e}
+		if most := (c.parts()*others + parts - 1) / parts * e; least == 0 || most < least {
+			best, least = c, most
+		}
+	}
+	return best
 }
 
 func (t *Thin) lay() {

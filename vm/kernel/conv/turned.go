@@ -1,6 +1,10 @@
 package conv
 
-import "github.com/npulang/npu/vm/kernel/gemm"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/gemm"
+)
 
 // Turned products have places as rows of tiles. They are laid out in bands, so that
 // the tiles of a band read what lies close together: four tiles of AVX2, two of
@@ -18,6 +22,24 @@ func bandAt(i, places int) (first, n, line int) {
 		n = places - first
 	}
 	return first, n, roundUp(n, 8)
+}
+
+// single reports whether the product is one row by all filters: planes have one place,
+// which sees all of them in order.
+func (d *Dense) single() bool {
+	return d.turned && d.direct && d.geo.places() == 1 && d.geo.inputs() == d.geo.taps() && d.depth > 0
+}
+
+// single computes it in one call. Its sums lie side by side, as channels of one place do.
+func (p *pass) single(sums []float32) {
+	packed := p.packed[p.b.group*p.packedGroup():][:p.packedGroup()]
+	x := unsafe.Slice(p.src, p.depth)
+	block := gemm.Block{
+		M: 1, N: p.b.last - p.b.first, K: p.depth, C: sums, Ldc: p.turnedLd(),
+		A: gemm.Matrix{Data: x, Row: p.depth, Col: 1},
+		B: gemm.PackedPanels(p.level, packed, p.depth).From(p.b.first/gemm.Width(p.level), 0),
+	}
+	p.w.Gemm.Run(p.level, &block)
 }
 
 // turned goes through k in the same steps as upright, lays out all places of each,

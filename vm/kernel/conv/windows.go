@@ -1,6 +1,9 @@
 package conv
 
-import "runtime"
+import (
+	"runtime"
+	"slices"
+)
 
 // Windows are the argument of a kernel that sums up products of windows of planes, each
 // by a filter of its own. It goes through planes, in them through groups of rows of
@@ -67,7 +70,7 @@ func (k windowKind) loads() (at []int) {
 }
 
 // blocksOf lays out the blocks of a row of n places from the first one on, the last
-// block first. It ends with the row and overlaps the one before; but of less than eight
+// block first, unless they go by pairs. It ends with the row and overlaps the one before; but of less than eight
 // places it writes too much, which belongs to the next row and is written later.
 func (k windowKind) blocksOf(a Axis, first, n int) []windowBlock {
 	var list []windowBlock
@@ -81,8 +84,40 @@ func (k windowKind) blocksOf(a Axis, first, n int) []windowBlock {
 		}
 		list = append(list, b)
 	}
+	if k.size > 3 {
+		pair(list)
+	}
 	return list
 }
+
+// pair brings blocks with masks together, for kernels that take two of a kind: those at
+// both ends of a row.
+func pair(list []windowBlock) {
+	slices.SortStableFunc(list, func(a, b windowBlock) int {
+		switch {
+		case (a.masks == nil) == (b.masks == nil):
+			return 0
+		case a.masks == nil:
+			return 1
+		}
+		return -1
+	})
+	for i := 1; i < len(list); i += 2 {
+		if a, b := &list[i-1], &list[i]; a.masks != nil && b.masks == nil {
+			b.masks = &wholeMasks
+		}
+	}
+}
+
+// wholeMasks choose all.
+var wholeMasks = func() (m [8][8]int32) {
+	for i := range m {
+		for l := range m[i] {
+			m[i][l] = -1
+		}
+	}
+	return m
+}()
 
 // masksOf choose what of registers from an element on lies in a row of n.
 func masksOf(from int, loads []int, n int) *[8][8]int32 {

@@ -114,6 +114,16 @@ func (w *window) write() {
 	w.see(first)
 	block, wide := w.field(windowsBlocks), w.field(windowsWide)
 	w.Label("block")
+	if w.kept == nil {
+		w.CMPQ(wide, Imm(2))
+		w.JL(LabelRef("single"))
+		w.pair(block, y)
+		w.ADDQ(Imm(2*blockBytes), block)
+		w.SUBQ(Imm(2), wide)
+		w.JNE(LabelRef("block"))
+		w.JMP(LabelRef("row"))
+		w.Label("single")
+	}
 	masks, col, to := w.GP64(), w.GP64(), w.GP64()
 	w.MOVQ(Mem{Base: block, Disp: blockCol}, col)
 	w.MOVQ(Mem{Base: block, Disp: blockTo}, to)
@@ -121,14 +131,15 @@ func (w *window) write() {
 	w.ADDQ(y, to)
 	w.TESTQ(masks, masks)
 	w.JNE(LabelRef("edge"))
-	w.store("whole", w.sums(col, w.whole), to)
+	w.store("whole", w.sums(w.whole, col), to)
 	w.JMP(LabelRef("next"))
 	w.Label("edge")
-	w.store("edge", w.sums(col, w.masked(masks)), to)
+	w.store("edge", w.sums(w.masked(masks), col), to)
 	w.Label("next")
 	w.ADDQ(Imm(blockBytes), block)
 	w.DECQ(wide)
 	w.JNE(LabelRef("block"))
+	w.Label("row")
 	w.ADDQ(Imm(uint64(w.rows*w.step)), first)
 	pitch := w.field(windowsPitch)
 	w.LEAQ(Mem{Base: y, Index: pitch, Scale: uint8(w.rows)}, y)
@@ -212,15 +223,15 @@ func (w *window) see(first reg.GPVirtual) {
 	}
 }
 
-// A loader loads register i of a row.
-type loader func(from Mem, i int, to reg.VecVirtual)
+// A loader loads register i of a row of a block.
+type loader func(block int, from Mem, i int, to reg.VecVirtual)
 
-func (w *window) whole(from Mem, _ int, to reg.VecVirtual) { w.VMOVUPS(from, to) }
+func (w *window) whole(_ int, from Mem, _ int, to reg.VecVirtual) { w.VMOVUPS(from, to) }
 
 // masked loads what masks choose, which are kept if the filter is not.
 func (w *window) masked(masks reg.GPVirtual) loader {
 	if w.kept != nil {
-		return func(from Mem, i int, to reg.VecVirtual) {
+		return func(_ int, from Mem, i int, to reg.VecVirtual) {
 			w.VMOVUPS(Mem{Base: masks, Disp: 32 * i}, to)
 			w.VMASKMOVPS(from, to, to)
 		}
@@ -230,29 +241,63 @@ func (w *window) masked(masks reg.GPVirtual) loader {
 		all[i] = w.YMM()
 		w.VMOVUPS(Mem{Base: masks, Disp: 32 * i}, all[i])
 	}
-	return func(from Mem, i int, to reg.VecVirtual) { w.VMASKMOVPS(from, all[i], to) }
+	return func(_ int, from Mem, i int, to reg.VecVirtual) { w.VMASKMOVPS(from, all[i], to) }
 }
 
-// sums adds up the products of a group of rows, in order: row by row of the window, and
-// column by column. Each row of x is loaded once.
-func (w *window) sums(col reg.GPVirtual, load loader) []reg.VecVirtual {
-	sums := make([]reg.VecVirtual, w.rows)
-	for r := range sums {
-		sums[r] = w.YMM()
-		w.VXORPS(sums[r], sums[r], sums[r])
+// pair is two blocks at a time, if the filter is not kept: its elements are loaded for both,
+// and there are enough sums for the latency of products. Either both have masks or none.
+func (w *window) pair(block, y reg.GPVirtual) {
+	cols, to := []reg.GPVirtual{w.GP64(), w.GP64()}, []reg.GPVirtual{w.GP64(), w.GP64()}
+	for i, col := range cols {
+		w.MOVQ(Mem{Base: block, Disp: i*blockBytes + blockCol}, col)
+	}
+	stored := func(label string, load loader) {
+		sums := w.sums(load, cols...)
+		for i, t := range to {
+			w.MOVQ(Mem{Base: block, Disp: i*blockBytes + blockTo}, t)
+			w.ADDQ(y, t)
+		}
+		w.store(label, sums, to...)
+	}
+	w.CMPQ(Mem{Base: block, Disp: blockMasks}, Imm(0))
+	w.JNE(LabelRef("edges"))
+	stored("two", w.whole)
+	w.JMP(LabelRef("stored"))
+	w.Label("edges")
+	masks := []reg.GPVirtual{w.GP64(), w.GP64()}
+	for i, m := range masks {
+		w.MOVQ(Mem{Base: block, Disp: i*blockBytes + blockMasks}, m)
+	}
+	stored("both", func(b int, from Mem, i int, to reg.VecVirtual) {
+		w.VMOVUPS(Mem{Base: masks[b], Disp: 32 * i}, to)
+		w.VMASKMOVPS(from, to, to)
+	})
+	w.Label("stored")
+}
+
+// sums adds up the products of a group of rows of some blocks, in order: row by row of the
+// window, and column by column. Each row of x is loaded once.
+func (w *window) sums(load loader, cols ...reg.GPVirtual) []reg.VecVirtual {
+	sums := make([]reg.VecVirtual, w.rows*len(cols)) // the rows of a block, and those of the next
+	for i := range sums {
+		sums[i] = w.YMM()
+		w.VXORPS(sums[i], sums[i], sums[i])
 	}
 	ahead := w.GP64()
-	w.MOVQ(col, ahead)
+	w.MOVQ(cols[0], ahead)
 	w.ADDQ(Mem{Base: w.at, Disp: windowsAhead}, ahead)
 	for i := range w.seen() {
 		from := w.field(windowsSeen + 8*i)
 		if i >= w.seen()-w.rows*w.step {
 			w.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1})
 		}
-		w.row(Mem{Base: from, Index: col, Scale: 1}, load, func(j int, x reg.VecVirtual) {
-			for r, sum := range sums {
+		w.row(from, load, cols, func(j int, x []reg.VecVirtual) {
+			for r := range w.rows {
 				if k := i - w.step*r; k >= 0 && k < w.size {
-					w.VFMADD231PS(x, w.tap(k, j), sum)
+					tap := w.tap(k, j)
+					for b, v := range x {
+						w.VFMADD231PS(v, tap, sums[b*w.rows+r])
+					}
 				}
 			}
 		})
@@ -268,30 +313,36 @@ func (w *window) tap(row, col int) reg.VecVirtual {
 	return w.filter(row, col)
 }
 
-// row gives f what eight places see by each column of the window. By steps of two they are
-// in the order 0, 1, 4, 5, 2, 3, 6, 7.
-func (w *window) row(from Mem, load loader, f func(col int, x reg.VecVirtual)) {
+// row gives f what eight places of each block see by each column of the window. By steps of
+// two they are in the order 0, 1, 4, 5, 2, 3, 6, 7.
+func (w *window) row(from reg.GPVirtual, load loader, cols []reg.GPVirtual, f func(col int, x []reg.VecVirtual)) {
 	for j := 0; j < w.size; j += w.step {
-		x := w.YMM()
-		load(from.Offset(w.load(j)), j, x)
-		if w.step == 1 {
-			f(j, x)
-			continue
+		x, odd := make([]reg.VecVirtual, len(cols)), make([]reg.VecVirtual, len(cols))
+		for b, col := range cols {
+			at := Mem{Base: from, Index: col, Scale: 1}
+			x[b] = w.YMM()
+			load(b, at.Offset(w.load(j)), j, x[b])
+			if w.step == 1 {
+				continue
+			}
+			behind, even := w.YMM(), w.YMM()
+			load(b, at.Offset(w.load(j+1)), j+1, behind)
+			w.VSHUFPS(Imm(0b10_00_10_00), behind, x[b], even)
+			if j+1 < w.size {
+				w.VSHUFPS(Imm(0b11_01_11_01), behind, x[b], x[b])
+			}
+			x[b], odd[b] = even, x[b]
 		}
-		b, even := w.YMM(), w.YMM()
-		load(from.Offset(w.load(j+1)), j+1, b)
-		w.VSHUFPS(Imm(0b10_00_10_00), b, x, even)
-		f(j, even)
-		if j+1 < w.size {
-			w.VSHUFPS(Imm(0b11_01_11_01), b, x, x)
-			f(j+1, x)
+		f(j, x)
+		if w.step == 2 && j+1 < w.size {
+			f(j+1, odd)
 		}
 	}
 }
 
 // store takes the sums of a group through an ending and puts them into their rows, the upper
 // first: what the last block of a row writes too much belongs to the row below.
-func (w *window) store(label string, sums []reg.VecVirtual, to reg.GPVirtual) {
+func (w *window) store(label string, sums []reg.VecVirtual, to ...reg.GPVirtual) {
 	e := ender{w.Context, w.at}
 	pitch, has := w.field(windowsPitch), w.field(windowsHas)
 	step := func(i int) {
@@ -312,14 +363,15 @@ func (w *window) store(label string, sums []reg.VecVirtual, to reg.GPVirtual) {
 	lo, hi := w.YMM(), w.YMM()
 	w.VMOVUPS(Mem{Base: w.at, Disp: windowsLo}, lo)
 	w.VMOVUPS(Mem{Base: w.at, Disp: windowsHi}, hi)
-	for r, sum := range sums {
+	for i, sum := range sums {
 		e.hold(lo, hi, sum)
 		if w.step == 2 {
 			w.VPERMPD(Imm(0b11_01_10_00), sum, sum)
 		}
-		w.VMOVUPS(sum, Mem{Base: to})
-		if r < len(sums)-1 {
-			w.ADDQ(pitch, to)
+		at := to[i/w.rows]
+		w.VMOVUPS(sum, Mem{Base: at})
+		if i%w.rows < w.rows-1 {
+			w.ADDQ(pitch, at)
 		}
 	}
 }
