@@ -36,9 +36,11 @@ type planCache struct {
 	check   func(vm.Difference) error
 
 	once    sync.Once
-	kernels kernel.Options  // of all machines, which share packed weights
-	seldom  func(*tensor.T) // is told of weights that have been packed; may be nil
-	packed  *bytecode.File  // that may hold packed weights; may be nil
+	kernels kernel.Options // of all machines, which share packed weights
+	// seldom is told of weights that have been read for long, and reports whether they lie
+	// in a file; may be nil.
+	seldom func(*tensor.T) bool
+	packed *bytecode.File // that may hold packed weights; may be nil
 
 	mu      sync.Mutex
 	entries []*planned // the one used last comes last
@@ -281,14 +283,21 @@ func (p *Program) plan(env ir.Env) (*vm.Machine, error) {
 			return nil, err
 		}
 	}
-	return vm.Load(code, p.weight, opts)
+	opts.Reads = p.held.pin
+	return vm.Load(code, p.tensor, opts)
 }
 
 // kernels are what the tasks of all machines may be run by.
 func (p *Program) kernels() *kernel.Options {
 	p.plans.once.Do(func() {
 		p.plans.kernels = p.opts.kernelOptions()
-		p.plans.kernels.Packs.Release = p.plans.seldom
+		p.plans.kernels.Packs.Hold = p.held.hold
+		p.plans.kernels.Packs.Release = func(t *tensor.T) {
+			if p.plans.seldom != nil {
+				p.plans.seldom(t)
+			}
+			p.held.release(t)
+		}
 		if p.plans.packed != nil {
 			addPacks(p.plans.kernels.Packs, p.plans.packed)
 		}
@@ -351,8 +360,14 @@ func (p *Program) emit(env ir.Env) (*bytecode.Program, []*ir.Call, error) {
 	return codegen.Emit(plan)
 }
 
-// weight finds the values of a parameter.
+// weight finds the values of a parameter, which stay where they are from now on.
 func (p *Program) weight(name string) (*Tensor, error) {
+	p.held.pin(name)
+	return p.tensor(name)
+}
+
+// tensor is weight for machines, which say what of it they read: see heldWeights.
+func (p *Program) tensor(name string) (*Tensor, error) {
 	if t := p.weights[name]; t != nil {
 		return t, nil
 	}

@@ -35,6 +35,7 @@ type Program struct {
 	compiled *bytecode.Program // of a compiled file without symbolic dimensions
 	bank     *bank.Bank        // by which kernels are chosen; may be nil
 	plans    planCache
+	held     heldWeights
 	known    lower.Known // of fn
 	most     bounded
 

@@ -45,7 +45,11 @@ func (p *Program) file() (*bytecode.File, error) {
 		f.Meta = append(f.Meta, bytecode.Pair{Key: precisionKey, Value: string(p.opts.Precision)})
 	}
 	for _, name := range sortedKeys(p.weights) {
-		f.Weights = append(f.Weights, bytecode.NewWeight(name, p.weights[name]))
+		t, err := p.weight(name)
+		if err != nil {
+			return nil, err
+		}
+		f.Weights = append(f.Weights, bytecode.NewWeight(name, t))
 	}
 	for i, v := range p.fn.Params {
 		t, err := p.defaultValue(i)

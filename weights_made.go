@@ -24,6 +24,7 @@ func (p *Program) makeWeights() error {
 	kept := maps.Clone(p.weights)
 	maps.Copy(kept, made)
 	if !p.keepSources {
+		p.holdMade(made)
 		read := map[string]bool{}
 		for _, v := range p.fn.WeightParams() {
 			read[v.Key()] = true
@@ -157,12 +158,13 @@ type weightMaking struct {
 	kernels kernel.Options
 	exec    kernel.Exec
 	results map[string]*ir.Value
-	threads int // that the group may use
+	threads int                                // that the group may use
+	find    func(name string) (*Tensor, error) // of a source
 }
 
 // newWeightMaking begins a group; results are those of all groups, by name.
 func newWeightMaking(p *Program, budget *ir.Budget, group []*ir.Value, results map[string]*ir.Value) *weightMaking {
-	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}, kernels: p.opts.kernelOptions(), results: results, threads: 1}
+	m := &weightMaking{p: p, budget: budget, values: map[*ir.Value]*Tensor{}, further: map[*ir.Value][]*Tensor{}, views: map[*ir.Value]bool{}, left: map[*ir.Value]int{}, kernels: p.opts.kernelOptions(), results: results, threads: 1, find: p.weight}
 	for _, v := range group {
 		for _, a := range v.Args {
 			m.left[a]++
@@ -193,7 +195,7 @@ func (m *weightMaking) source(v *ir.Value) (err error) {
 	case v.Op == ir.Const:
 		m.values[v] = v.Attrs[0].Tensor
 	case v.Op == ir.Param:
-		m.values[v], err = m.p.weight(v.Key())
+		m.values[v], err = m.find(v.Key())
 	}
 	return err
 }

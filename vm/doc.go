@@ -33,7 +33,9 @@
 // are on a board, and share the processors evenly.
 //
 // RunInto computes into the caller's tensors, and once the machine is warm it
-// allocates nothing but for einsum. Run is the same with new tensors.
+// allocates nothing but for einsum. Run is the same with new tensors. Options.Reads is
+// told which weights runs read where they are: others are packed, and their own memory
+// may be given back.
 //
 // A Memory bounds what the runs of all machines that share it hold: arenas,
 // which any machine uses that they are large enough for, outputs and scratch

@@ -27,6 +27,9 @@ type Options struct {
 	// Kernels say which kernels tasks may have; nil: the best of this processor.
 	// Machines of one program share the constants in Kernels.Packs.
 	Kernels *kernel.Options
+	// Reads, if set, is told by Load of each parameter whose own elements runs read,
+	// before constants are packed; those of others are read by the packing only.
+	Reads func(name string)
 	// Check, if set, holds every task against its operators' evaluation, which then
 	// stands in the place of what the task's kernel has computed. Of a region each
 	// operator's own kernel is held against its evaluation, and the region against what
@@ -262,6 +265,7 @@ func (m *Machine) bindCode(opts *Options) error {
 			m.size += len(steps)
 		}
 	}
+	m.tellReads(opts.Reads)
 	return nil
 }
 

@@ -38,12 +38,9 @@ func (f *File) Close() error {
 }
 
 // Release says that a weight of an opened file will not be read for long, so that
-// it need not take memory; see mapped.File.
-func (f *File) Release(t *tensor.T) {
-	if f.mapped != nil {
-		f.mapped.Release(t.Data)
-	}
-}
+// it need not take memory; see mapped.File. It reports whether the weight lies in the
+// mapped file.
+func (f *File) Release(t *tensor.T) bool { return f.mapped != nil && f.mapped.Release(t.Data) }
 
 // Read reads a file from bytes, which it goes on to share, and checks it.
 func Read(data []byte) (*File, error) {

@@ -155,12 +155,8 @@ func (s *Set) load(name string) (*tensor.T, error) {
 }
 
 // Release says that a tensor of the set will not be read for long, so that it need
-// not take memory; see mapped.File.
-func (s *Set) Release(t *tensor.T) {
-	if s.mapped != nil {
-		s.mapped.Release(t.Data)
-	}
-}
+// not take memory; see mapped.File. It reports whether the tensor lies in a mapped file.
+func (s *Set) Release(t *tensor.T) bool { return s.mapped != nil && s.mapped.Release(t.Data) }
 
 // Close gives the mapped file back. A second Close does nothing.
 func (s *Set) Close() error {

@@ -13,10 +13,10 @@ import (
 // tasks and machines that share it. Its zero value is empty and ready for use by
 // several goroutines.
 type Packs struct {
-	// Release, if set, is told of constants that have been packed, since their own
-	// memory is read seldom from then on. It may be told of one several times, and by
-	// several goroutines.
-	Release func(*tensor.T)
+	// Hold, if set, is told of a constant before it is packed, and Release, if set, when
+	// it has been, since its own memory is read seldom from then on. Both may be told of
+	// one several times, and by several goroutines.
+	Hold, Release func(*tensor.T)
 	// Dry notes what is asked for, and packs nothing: tasks that are prepared with it
 	// must not run. See Wanted.
 	Dry bool
@@ -67,6 +67,7 @@ func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
 	}
 	e := p.entry(keyOf(of, layout))
 	e.once.Do(func() {
+		p.hold(of)
 		e.data = make()
 		p.release(of)
 	})
@@ -100,11 +101,13 @@ func packed(o *Options, of *tensor.T, at func(isa.Level) Layout) []float32 {
 func (p *Packs) laidOut(o *Options, of *tensor.T, l *Layout, stored []float32) []float32 {
 	// Who adds is not believed to know the size.
 	if len(stored) == l.Floats {
+		p.hold(of)
 		p.release(of)
 		return stored
 	}
 	data, pack := p.room.Floats(l.Floats), l.Pack
 	job := func() {
+		p.hold(of)
 		pack(data)
 		p.release(of)
 	}
@@ -121,6 +124,12 @@ func (p *Packs) laidOut(o *Options, of *tensor.T, l *Layout, stored []float32) [
 func (p *Packs) Finish(threads int) {
 	if p != nil {
 		p.later.finish(threads)
+	}
+}
+
+func (p *Packs) hold(of *tensor.T) {
+	if p.Hold != nil {
+		p.Hold(of)
 	}
 }
 

@@ -4,6 +4,7 @@
 //	Room.Floats(n)    =>   the next n floats of a chunk that others share
 //	Large(data)       =>   asks for large pages within memory that is there
 //	Dirty(64<<20)     =>   64 MB of anything, which costs nothing to make again
+//	Forget(data)      =>   its whole pages are with the system again, and hold anything
 //
 // The processor finds a page of 4 KB anew about every 64 lines of what goes by, and in
 // a virtual machine that is a walk through two trees of tables; a large page is found
