@@ -33,6 +33,9 @@ import (
 var productRules = sync.OnceValue(func() []*rewrite.Rule {
 	return []*rewrite.Rule{
 		anyOf("fold-batch", "a batch of one matrix is that matrix", []string{"matmul"}, foldBatch),
+		roughly(built("multiply-bytes", "a product of numbers that bytes stand for is one of the bytes", multiplyBytes,
+			"matmul(dequantize_linear(q, s, z?), dequantize_linear(w, t, o?), dtype=d)",
+			"linear(dequantize_linear(q, s, z?), dequantize_linear(w, t, o?), c?, dtype=d)")),
 		roughly(anyOf("conv-batchnorm", "a batch norm of constants behind a convolution is in its filters and biases", []string{"batchnorm"}, foldBatchNorm)),
 	}
 })

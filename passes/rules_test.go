@@ -14,6 +14,7 @@ var unchecked = map[string]string{
 	"raise-gelu":             "asks for three constants that fit each other",
 	"raise-gelu-tanh":        "asks for four constants that fit each other",
 	"conv-batchnorm":         "asks for constants all around a convolution",
+	"multiply-bytes":         "asks for scales of columns, and zeros of constants; TestMultiplyBytes has those",
 	"raise-narrow":           "asks for casts to a wider dtype and back around an operator that rounds once",
 	"raise-causal-attention": "asks for a mask that is a lower triangle",
 	"raise-rope":             "asks for the two halves of one value",
