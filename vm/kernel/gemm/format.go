@@ -45,6 +45,7 @@ type Format struct {
 	deep  int       // elements along k in a step
 	left  left      // how A is kept
 	split *splitter // of leftSplit
+	wide  *Format   // of leftSplit, for left operands that are large throughout; nil: there is none
 	// widen makes floats of the elements of a panel, where the kernels are those of
 	// floats; nil: the kernels read the panels.
 	widen func(level isa.Level, dst []float32, src []uint16)
@@ -59,6 +60,7 @@ const (
 	leftWords             // two integers of 16 bits
 	leftQuad              // four bytes without a sign
 	leftSplit             // four bytes with a sign, taken apart
+	leftWide              // the same as integers of 16 bits, of which four bytes hold two
 )
 
 // FormatOf is the format of a level, which the processor must have. Of AVX512 it is
@@ -179,7 +181,7 @@ func packSteps[E, F any](dst []F, width, deep, rows int, b View[E], k, n int, of
 func (f *Format) LeftLen(m, k int) int {
 	n := m * f.leftRow(k)
 	if f.left == leftSplit {
-		n += splitsLen(m, f.steps(k))
+		n += splitsLen(m, mostRests(m, f.steps(k)))
 	}
 	return n
 }
@@ -314,9 +316,12 @@ func leftRows[E any](f *Format, dst []float32, a View[E], m, k int, row func([]f
 // Product is the product of a left operand in the format and a packed one. It has
 // neither C nor Tail yet. Its K is in steps, and so are its Blocks.
 func (f *Format) Product(m, n, k int, a Matrix, packed []float32) Product {
-	steps, line := f.steps(k), f.line()
+	steps, line, of := f.steps(k), f.line(), f
+	if f.wide != nil && a.Col == wideWords {
+		of = f.wide
+	}
 	return Product{
-		M: m, N: n, K: steps, A: a, format: f,
+		M: m, N: n, K: steps, A: a, format: of,
 		Panels: Panels{Data: packed[f.head(k):], Panel: steps * line, Line: line},
 	}
 }

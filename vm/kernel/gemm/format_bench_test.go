@@ -16,7 +16,8 @@ import (
 var peakOf = [kinds]func(isa.Level) float64{BF16: peak.BF16, F16: peak.FMA, Int8: peak.Int8}
 
 // BenchmarkFormat multiplies by packed constants on one thread, the left operand
-// laid out before: bytes as those of numbers that are distributed normally. It reports, of the best run, the rate, its share of the best peak
+// laid out before: bytes as those of numbers that are distributed normally. It reports, of
+// the best run, the rate, its share of the best peak
 // that is measured in turns with it, and the rate at which the weights go by.
 func BenchmarkFormat(b *testing.B) {
 	for kind, name := range []string{BF16: "bf16", F16: "f16", Int8: "int8"} {
@@ -24,20 +25,44 @@ func BenchmarkFormat(b *testing.B) {
 			f := FormatOf(level, Kind(kind))
 			for _, s := range shapes {
 				b.Run(fmt.Sprintf("%v/%s/%dx%dx%d", level, name, s.m, s.n, s.k), func(b *testing.B) {
-					benchFormat(b, f, s.m, s.n, s.k)
+					benchFormat(b, f, s.m, s.n, s.k, normalBytes)
 				})
 			}
 		}
 	}
 }
 
-func benchFormat(b *testing.B, f *Format, m, n, k int) {
+// BenchmarkSpread is BenchmarkFormat for left operands of bytes that are spread evenly over
+// their range: taken apart as all others, and as integers of 16 bits.
+func BenchmarkSpread(b *testing.B) {
+	f := *FormatOf(isa.Best(), Int8)
+	for _, wide := range []*Format{nil, f.wide} {
+		f.wide = wide
+		for _, s := range shapes {
+			b.Run(fmt.Sprintf("wide=%v/%dx%dx%d", wide != nil, s.m, s.n, s.k), func(b *testing.B) {
+				benchFormat(b, &f, s.m, s.n, s.k, spreadBytes)
+			})
+		}
+	}
+}
+
+// spreadBytes are all bytes, as often as one another.
+func spreadBytes(m, k int) View[int8] {
+	rnd := rand.New(rand.NewSource(2))
+	bytes := make([]int8, m*k)
+	for i := range bytes {
+		bytes[i] = int8(rnd.Intn(256) - 128)
+	}
+	return View[int8]{bytes, k, 1}
+}
+
+func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[int8]) {
 	packed := Aligned(f.PackedLen(k, n))
 	a := Matrix{Data: Aligned(f.LeftLen(m, k)), Row: f.leftRow(k), Col: 1}
 	if f.kind == Int8 {
 		turned := normalBytes(n, k)
 		f.PackBytes(packed, View[int8]{turned.Data, 1, k}, k, n)
-		a = f.LeftSigned(a.Data, normalBytes(m, k), m, k, packed)
+		a = f.LeftSigned(a.Data, left(m, k), m, k, packed)
 	}
 	p := f.Product(m, n, k, a, packed)
 	p.C, p.Ldc = Aligned(m*n), n

@@ -6,6 +6,7 @@ import "github.com/npulang/npu/vm/kernel/isa"
 // products of bf16 widens them, and without those of bytes it does as AVX2.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	bytes := &Format{name: "int8 groups", set: &int8Groups, deep: groupBytes, left: leftSplit, split: &splitAVX2}
+	bytes.wide = &Format{level: level, kind: Int8, set: &int8Wide, deep: groupBytes, left: leftWide, split: &splitAVX2}
 	switch level {
 	case isa.AVX2:
 		list = [kinds]*Format{
@@ -130,6 +131,15 @@ var int8Groups = kernels{
 	dense: [2][mostRows + 1]func(*tile){
 		inTiles: {3: tiled3GroupsAVX2, 4: tiled4GroupsAVX2, 5: tiled5GroupsAVX2, 6: tiled6GroupsAVX2},
 		inRows:  {1: rows1GroupsAVX2, 2: rows2GroupsAVX2, 3: rows3GroupsAVX2, 4: rows4GroupsAVX2, 5: rows5GroupsAVX2, 6: rows6GroupsAVX2},
+	},
+}
+
+var int8Wide = kernels{
+	rows: 6, width: 16, turns: &turnsAVX2,
+	line: 256, group: wideWords,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {3: tiled3WideAVX2, 4: tiled4WideAVX2, 5: tiled5WideAVX2, 6: tiled6WideAVX2},
+		inRows:  {1: rows1WideAVX2, 2: rows2WideAVX2, 3: rows3WideAVX2, 4: rows4WideAVX2, 5: rows5WideAVX2, 6: rows6WideAVX2},
 	},
 }
 

@@ -1,6 +1,9 @@
 package gemm
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // Bytes without VNNI. VPMADDUBSW multiplies bytes without a sign by bytes with one and
 // adds up pairs of products, in 16 bits. So B has no sign, by adding 128. Widening each
@@ -24,11 +27,15 @@ import "unsafe"
 //
 // The tiles multiply what has been left, and the products of the rests, of which there
 // are few, are added to what they leave, some panels at a time. The sums are those of A
-// and B, to the bit. Where every four has a rest, that takes as long as the tiles.
+// and B, to the bit. Where every four has a rest, that takes as long as the tiles; where more
+// than three in five have one, other tiles take less. Their A has integers of 16 bits, and
+// they make such of the bytes of the same panels on the way, so that only sums of 32 bits
+// arise: 1.6 times the time of tiles without rests, where rests would take three times.
 
 const (
 	groupBytes = 16               // of a row
 	groupWords = groupBytes/4 + 1 // times four bytes that the group takes in A
+	wideWords  = groupBytes / 2   // and where it has integers of 16 bits
 	blockBytes = 128              // of a row that are taken apart at a time
 	blockSteps = blockBytes / groupBytes
 )
@@ -57,19 +64,22 @@ func mostRests(m, steps int) int { return m*blocksOf(steps)*(2*blockBytes/4) + s
 // blocksOf is how many blocks a row of so many groups has.
 func blocksOf(steps int) int { return (steps + blockSteps - 1) / blockSteps }
 
-// splitsLen is how many floats the splits of m rows take.
-func splitsLen(m, steps int) int { return 2*(m+1) + blockBytes/floatBytes + m + 2*mostRests(m, steps) }
+// splitsLen is how many floats the splits of m rows take, with so many rests.
+func splitsLen(m, rests int) int { return 2*(m+1) + blockBytes/floatBytes + m + 2*rests }
 
 // splitRow is the distance of rows of so many groups.
 func splitRow(steps int) int { return unlike(blocksOf(steps) * blockSteps * groupWords) }
 
-// splits finds those of m rows of so many groups.
+// splits finds those of m rows of so many groups. Wide rows have no rests.
 func (f *Format) splits(data []float32, m, steps int) (s splits) {
-	data = data[m*splitRow(steps):][:splitsLen(m, steps)]
+	row, most := splitRow(steps), mostRests(m, steps)
+	if f.left == leftWide {
+		row, most = unlike(steps*wideWords), 0
+	}
+	data = data[m*row:][:splitsLen(m, most)]
 	s.starts, data = as[int](data)[:m+1], data[2*(m+1):]
 	s.last, data = as[uint8](data)[:blockBytes], data[blockBytes/floatBytes:]
 	s.sums, data = Ints(data)[:m], data[m:]
-	most := mostRests(m, steps)
 	s.values, s.quads = Ints(data)[:most], Ints(data)[most:]
 	return s
 }
@@ -83,9 +93,48 @@ func (f *Format) leftSplits(dst []float32, a View[uint8], m, k int, flip uint8, 
 		if k > 0 {
 			next = f.splitBytes(&s, i, as[uint8](dst[i*ld:]), a.Data[i*a.Row:][:k], flip, as[int16](packed))
 		}
+		if f.wide != nil && i+1 >= min(m, sampleRows) && 5*next > 3*(i+1)*steps*groupBytes/4 {
+			return f.wide.leftWide(dst, a, m, k, flip)
+		}
 	}
 	s.starts[m] = next
 	return Matrix{Data: dst, Row: ld, Col: groupWords}
+}
+
+// sampleRows is of how many rows on rests tell what there will be.
+const sampleRows = 4
+
+// leftWide lays out m rows of k bytes, whose bits are flipped, as integers of 16 bits: of
+// each four bytes the first and third, then the second and fourth.
+func (f *Format) leftWide(dst []float32, a View[uint8], m, k int, flip uint8) Matrix {
+	steps := f.steps(k)
+	s, ld := f.splits(dst, m, steps), unlike(steps*wideWords)
+	clear(s.starts)
+	for i := range m {
+		s.sums[i] = widenRow(as[uint32](dst[i*ld:][:steps*wideWords]), a.Data[i*a.Row:][:k], flip)
+	}
+	return Matrix{Data: dst, Row: ld, Col: wideWords}
+}
+
+// widenRow writes one row, and zeros behind it, and returns the sum of the row.
+func widenRow(dst []uint32, src []uint8, flip uint8) (sum int32) {
+	flips := uint32(flip) * 0x01010101
+	n := len(src) / quad
+	for i := range n {
+		four := binary.LittleEndian.Uint32(src[quad*i:]) ^ flips
+		first, second := int32(int8(four)), int32(int8(four>>8))
+		third, fourth := int32(int8(four>>16)), int32(int8(four>>24))
+		dst[2*i] = uint32(first)&0xffff | uint32(third)<<16
+		dst[2*i+1] = uint32(second)&0xffff | uint32(fourth)<<16
+		sum += first + second + third + fourth
+	}
+	clear(dst[2*n:])
+	for i, b := range src[quad*n:] {
+		x := int32(int8(b ^ flip))
+		dst[2*n+i%2] |= uint32(x) & 0xffff << (16 * (i / 2))
+		sum += x
+	}
+	return sum
 }
 
 // splitBytes takes a row apart: its whole blocks, and what follows them in a block that

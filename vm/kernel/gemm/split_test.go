@@ -52,6 +52,7 @@ func TestSplitRows(t *testing.T) {
 	if f.split == nil {
 		t.Skip("no format of this processor takes bytes apart")
 	}
+	f.wide = nil
 	rnd := rand.New(rand.NewSource(1))
 	for right, of := range byteMakers {
 		for left, made := range byteMakers {
@@ -78,6 +79,58 @@ func TestSplitRows(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestWideRows: rows of which most fours would have rests are integers of 16 bits, of which
+// not a bit is missing, with their sums behind them.
+func TestWideRows(t *testing.T) {
+	f := choose(isa.Best(), Int8, false, false)
+	if f.wide == nil {
+		t.Skip("no format of this processor has tiles for such rows")
+	}
+	rnd := rand.New(rand.NewSource(1))
+	wide := 0
+	for range 300 {
+		m, k, n := 1+rnd.Intn(9), 1+rnd.Intn(300), 1+rnd.Intn(20)
+		left, b := make([]uint8, m*k), make([]int8, k*n)
+		for i := range left {
+			left[i] = uint8(rnd.Intn(256))
+		}
+		for i := range b {
+			b[i] = int8(rnd.Intn(256) - 128)
+		}
+		packed, room := guarded(f.PackedLen(k, n), 1), guarded(f.LeftLen(m, k), rnd.Intn(3))
+		f.PackBytes(packed, View[int8]{b, n, 1}, k, n)
+		a := f.LeftBytes(room, View[uint8]{left, k, 1}, m, k, packed)
+		whole(t, "A", room)
+		if a.Col != wideWords {
+			continue
+		}
+		wide++
+		s := f.wide.splits(a.Data, m, f.steps(k))
+		for i := range m {
+			sum, words := int32(0), as[int16](a.Data[i*a.Row:][:f.steps(k)*wideWords])
+			for at, u := range left[i*k:][:k] {
+				x := int16(u) - 128
+				sum += int32(x)
+				// The second and fourth of four bytes stand behind the first and third.
+				if got := words[at/4*4+at%2*2+at%4/2]; got != x {
+					t.Fatalf("%dx%d, row %d: byte %d is %d, and is to be %d", m, k, i, at, got, x)
+				}
+			}
+			if s.sums[i] != sum || s.starts[i+1] != 0 {
+				t.Fatalf("%dx%d, row %d: the sum is %d, and is to be %d; %d rests", m, k, i, s.sums[i], sum, s.starts[i+1])
+			}
+			for at := k; at < len(words); at++ {
+				if got := words[at/4*4+at%2*2+at%4/2]; got != 0 {
+					t.Fatalf("%dx%d, row %d: %d stands behind its bytes", m, k, i, got)
+				}
+			}
+		}
+	}
+	if wide < 200 {
+		t.Errorf("%d of 300 left operands were wide", wide)
 	}
 }
 

@@ -38,7 +38,11 @@ func (t *tile) groupProducts() {
 	t.PREFETCHT1(Mem{Base: t.next})
 	t.PREFETCHT1(Mem{Base: t.next, Disp: 64})
 	t.ADDQ(hop, t.next)
-	t.group(sums)
+	if t.widened {
+		t.wideGroup()
+	} else {
+		t.group(sums)
+	}
 	t.ADDQ(U32(groupSteps*64), t.b.p)
 	t.ADDQ(U32(uint32(t.groupStride())), t.a.p)
 	t.DECQ(k)
@@ -48,11 +52,16 @@ func (t *tile) groupProducts() {
 }
 
 // groupStride is the bytes from one group of A to the next.
-func (t *tile) groupStride() int { return groupWords * t.dense.stride(t) }
+func (t *tile) groupStride() int {
+	if t.widened {
+		return wideWords * t.dense.stride(t)
+	}
+	return groupWords * t.dense.stride(t)
+}
 
 // frameSums puts the sums of a high tile into the frame; the place has no base for others.
 func (t *tile) frameSums() Mem {
-	if t.height < highGroups {
+	if t.height < highGroups || t.widened {
 		return Mem{}
 	}
 	const line = 32
@@ -123,6 +132,45 @@ func (t *tile) group(sums Mem) {
 			t.VPADDD(groupSum(sums, i, v), r, r)
 			t.VMOVDQU(r, groupSum(sums, i, v))
 		}
+	}
+}
+
+// wideWords is how many times four bytes of A a group takes whose bytes are integers of 16
+// bits: of each four bytes the first and third, then the second and fourth.
+const wideWords = 2 * groupSteps
+
+// wideGroup is a group of integers of 16 bits in A, which the bytes of the panel become on
+// the way to a register, so that no sum leaves 32 bits.
+func (t *tile) wideGroup() {
+	for s := range groupSteps {
+		for half := range 2 {
+			b := [2]reg.VecVirtual{t.YMM(), t.YMM()}
+			for v, r := range b {
+				t.VMOVDQU(Mem{Base: t.b.p, Disp: 64*s + 32*v}, r)
+				if half == 0 {
+					t.VPAND(NewDataAddr(NewStaticSymbol("low"), 0), r, r)
+				} else {
+					t.VPSRLW(Imm(8), r, r)
+				}
+			}
+			for i := range t.height {
+				a, products := t.YMM(), t.YMM()
+				t.VPBROADCASTD(t.denseA(i, 2*s+half), a)
+				t.VPMADDWD(a, b[0], products)
+				t.VPMADDWD(a, b[1], a)
+				t.VPADDD(products, t.sums[i][0], t.sums[i][0])
+				t.VPADDD(a, t.sums[i][1], t.sums[i][1])
+			}
+		}
+	}
+}
+
+// lowTable holds the low bytes of integers of 16 bits.
+func lowTable(c *Context) {
+	c.StaticGlobal("low")
+	c.DataAttributes(24) // RODATA|NOPTR
+	for i := range 4 {
+		c.AddDatum(8*i, U64(0x00ff00ff00ff00ff))
 	}
 }
 

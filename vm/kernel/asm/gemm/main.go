@@ -17,6 +17,7 @@ func main() {
 		{bf16Halves, []vectors{avx2, avx512}},
 		{f16Halves, []vectors{avx2, avx512}},
 		{int8Groups, []vectors{avx2}},
+		{int8Wide, []vectors{avx2}},
 		{bf16Pairs, []vectors{avx512}},
 		{int8Quads, []vectors{avx512}},
 	} {

@@ -17,6 +17,8 @@ type operands struct {
 	part int // a register of B takes this part of its bytes in a panel: 1, or 2 for half of them
 	// grouped says that a step along k is a group of four such steps.
 	grouped bool
+	// widened says that a group of A has integers of 16 bits.
+	widened bool
 	// integers says that sums are integers.
 	integers bool
 	// load makes a register of B of what lies in a panel.
@@ -71,6 +73,9 @@ var (
 
 	// Sixteen bytes with a sign in A meet such without one; see groups.go and split.go.
 	int8Groups = operands{name: "Groups", part: 1, grouped: true, integers: true, more: split}
+
+	// The same as integers of 16 bits.
+	int8Wide = operands{name: "Wide", part: 1, grouped: true, widened: true, integers: true, more: lowTable}
 
 	// Four bytes without a sign in A meet four with one.
 	int8Quads = operands{
