@@ -16,15 +16,25 @@ import (
 // What stands for the numbers is multiplied, exactly, in place of the numbers, each of
 // which was rounded, and whose products and sums were. So the result is off by what the
 // form before had lost, which the tolerance is for, and scales are multiplied once for all
-// elements. c and st depend on weights alone, and are made before the runs.
+// elements. c and st depend on weights alone, and are made before the runs. Bytes of the
+// right side without a sign are 128 less first, and so is their zero. If it has one then, each
+// element is off by that, and each sum by as much of the sum of the left side's row, which is
+// added up in each run:
+//
+//	%r = sum %q {axis=[-1], keepdims=true}     %0 + %r * d        d = 128 - zero of %v, or less the zero
+//	                                           c = -z * (sum of %v by column + K * d)
 
 // maxQuantizedSum is the longest sum of differences of two bytes, at most 255, times bytes
-// with a sign, that no i32 overflows.
-const maxQuantizedSum = (1<<31 - 1) / (255 * 128)
+// with a sign, that no i32 overflows, and maxZeroSum the longest of two such differences.
+const (
+	maxQuantizedSum = (1<<31 - 1) / (255 * 128)
+	maxZeroSum      = (1<<31 - 1) / (255 * 255)
+)
 
 // A quantizedSide is an operand of a product as bytes that stand for it.
 type quantizedSide struct {
-	bytes, scale, zero *ir.Value // zero is nil where it is 0, or of the right side what makes its bytes signed
+	bytes, scale *ir.Value
+	zero         *ir.Value // nil: 0
 }
 
 // multiplyBytes is the rule's builder.
@@ -35,20 +45,32 @@ func multiplyBytes(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		return nil
 	}
 	right, ok := quantizedOf(v.Args[1])
-	if n := sumLength(v); !ok || n == 0 || n > maxQuantizedSum || !m.Alike(v.Args[0], v.Args[1]) {
+	n, longest := sumLength(v), int64(maxQuantizedSum)
+	if ok && !right.centred() {
+		longest = maxZeroSum
+	}
+	if !ok || n == 0 || n > longest || !m.Alike(v.Args[0], v.Args[1]) {
 		return nil
 	}
-	if !madeOfWeights(right.bytes) && (left.zero != nil || right.bytes.Type.DType == tensor.U8) {
+	if !madeOfWeights(right.bytes) && (!right.centred() || left.zero != nil || right.bytes.Type.DType == tensor.U8) {
 		return nil // what is made of the right side would be made in each run
 	}
 	columns := v.Type.Shape[v.Type.Rank()-1]
 	by, ok := columnVector(b, right.scale, columns, v.Op == ir.Linear)
-	if !ok || !left.alongRows() || !signedRight(b, &right) {
+	if !ok || !left.alongRows() {
+		return nil
+	}
+	less, ok := signedRight(b, v, &right, columns)
+	if !ok {
 		return nil
 	}
 	y := b.Call(v.Op, []*ir.Value{left.bytes, right.bytes}, set("dtype", ir.DTypeLit(tensor.I32)))
+	if less != nil {
+		rows := b.Call(ir.Sum, []*ir.Value{asI32(b, left.bytes)}, kept(left.bytes.Type.Rank()-1)...)
+		y = b.Op("add", y, b.Op("mul", rows, less))
+	}
 	if left.zero != nil {
-		y = b.Call(ir.BiasAdd, []*ir.Value{y, offsets(b, v, &left, &right, columns)})
+		y = b.Call(ir.BiasAdd, []*ir.Value{y, offsets(b, v, &left, &right, less)})
 	}
 	y = b.Call(ir.Cast, []*ir.Value{y}, set("dtype", ir.DTypeLit(tensor.F32)))
 	if isOne(left.scale) {
@@ -140,26 +162,53 @@ func columnVector(b *rewrite.Builder, scale *ir.Value, columns ir.Dim, linear bo
 	return reshaped(b, scale, []ir.Dim{columns}), true
 }
 
-// signedRight gives the right side bytes with a sign and no zero: those without one stand
-// for the same numbers if 128 is taken off them and off their zero.
-func signedRight(b *rewrite.Builder, s *quantizedSide) bool {
+// centred reports whether bytes of the right side stand for what they are as bytes with a
+// sign.
+func (s *quantizedSide) centred() bool {
 	if s.bytes.Type.DType == tensor.I8 {
 		return s.zero == nil
 	}
-	if s.zero == nil || !allOf(s.zero, 128) {
-		return false
-	}
-	wide := b.Call(ir.Cast, []*ir.Value{s.bytes}, set("dtype", ir.DTypeLit(tensor.I32)))
-	less := b.Op("sub", wide, b.Const(tensor.Scalar(int32(128))))
-	s.bytes, s.zero = b.Call(ir.Cast, []*ir.Value{less}, set("dtype", ir.DTypeLit(tensor.I8))), nil
-	return true
+	return s.zero != nil && allOf(s.zero, 128)
 }
 
-// offsets are what the zero of the left side adds to the sums of each column.
-func offsets(b *rewrite.Builder, v *ir.Value, left, right *quantizedSide, columns ir.Dim) *ir.Value {
-	wide := func(x *ir.Value) *ir.Value {
-		return b.Call(ir.Cast, []*ir.Value{x}, set("dtype", ir.DTypeLit(tensor.I32)))
+// signedRight gives the right side bytes with a sign. less is what is to be added to each of
+// them, of all columns or of each; nil: nothing is.
+func signedRight(b *rewrite.Builder, v *ir.Value, s *quantizedSide, columns ir.Dim) (less *ir.Value, ok bool) {
+	centred, signed := s.centred(), s.bytes.Type.DType == tensor.I8
+	if centred && signed {
+		return nil, true
 	}
-	sums := b.Call(ir.Sum, []*ir.Value{wide(right.bytes)}, set("axis", ir.IntsLit(int64(sumAxis(v)))))
-	return b.Op("neg", b.Op("mul", sums, wide(numberOf(b, left.zero))))
+	middle := b.Const(tensor.Scalar(int32(128)))
+	if !signed {
+		s.bytes = b.Call(ir.Cast, []*ir.Value{b.Op("sub", asI32(b, s.bytes), middle)}, set("dtype", ir.DTypeLit(tensor.I8)))
+	}
+	switch {
+	case centred:
+		return nil, true
+	case s.zero == nil:
+		return middle, true
+	}
+	zero, ok := columnVector(b, s.zero, columns, v.Op == ir.Linear)
+	if !ok {
+		return nil, false
+	}
+	if zero = asI32(b, zero); signed {
+		return b.Op("neg", zero), true
+	}
+	return b.Op("sub", middle, zero), true
+}
+
+func asI32(b *rewrite.Builder, x *ir.Value) *ir.Value {
+	return b.Call(ir.Cast, []*ir.Value{x}, set("dtype", ir.DTypeLit(tensor.I32)))
+}
+
+// offsets are what the zero of the left side adds to the sums of each column, to whose
+// elements less is to be added.
+func offsets(b *rewrite.Builder, v *ir.Value, left, right *quantizedSide, less *ir.Value) *ir.Value {
+	sums := b.Call(ir.Sum, []*ir.Value{asI32(b, right.bytes)}, set("axis", ir.IntsLit(int64(sumAxis(v)))))
+	if less != nil {
+		k := b.Const(tensor.Scalar(int32(sumLength(v))))
+		sums = b.Op("add", sums, b.Op("mul", less, k))
+	}
+	return b.Op("neg", b.Op("mul", sums, asI32(b, numberOf(b, left.zero))))
 }

@@ -16,6 +16,11 @@ import (
 // quantizedProducts are all forms of the rule multiply-bytes: %q and %w are bytes, with
 // scales and zeros.
 var quantizedProducts = []struct{ left, scale, zero, right, scales, offset, product string }{
+	{"u8[5,7]", "f32[]", "u8[]", "u8[7,4]", "f32[4]", "3", "matmul %x, %v : f32[5,4]"},
+	{"u8[3,5,7]", "f32[]", "u8[]", "u8[4,7]", "f32[4,1]", "u8[4,1]", "linear %x, %v, %c : f32[3,5,4]"},
+	{"i8[5,7]", "f32[5,1]", "i8[]", "i8[7,4]", "f32[1,4]", "i8[1,4]", "matmul %x, %v : f32[5,4]"},
+	{"i8[5,7]", "f32[]", "", "i8[4,7]", "f32[]", "i8[]", "linear %x, %v : f32[5,4]"},
+	{"u8[5,7]", "f32[]", "", "u8[7,4]", "f32[]", "", "matmul %x, %v : f32[5,4]"},
 	{"i8[5,7]", "f32[]", "", "i8[7,4]", "f32[]", "", "matmul %x, %v : f32[5,4]"},
 	{"u8[5,7]", "f32[]", "u8[]", "i8[7,4]", "f32[4]", "", "matmul %x, %v : f32[5,4]"},
 	{"u8[3,5,7]", "f32[1]", "u8[1]", "i8[7,4]", "f32[1,4]", "", "matmul %x, %v : f32[3,5,4]"},
@@ -40,7 +45,9 @@ func TestMultiplyBytes(t *testing.T) {
 		}
 		z, s, right, r := param("z", p.zero), param("s", p.scale), param("w", p.right), param("r", p.scales)
 		shape := func(of string) string { return of[strings.Index(of, "["):] }
-		if p.offset != "" {
+		if strings.Contains(p.offset, "[") {
+			r += param("o", p.offset)
+		} else if p.offset != "" {
 			fmt.Fprintf(&text, "  %%o = const %s : u8[]\n", p.offset)
 			r += ", %o"
 		}
@@ -101,20 +108,27 @@ func checkBytes(t *testing.T, text string, within float64) {
 
 // TestMultiplyBytesRefused: sums that an i32 may not hold.
 func TestMultiplyBytesRefused(t *testing.T) {
-	for k, want := range map[int]bool{maxQuantizedSum: true, maxQuantizedSum + 1: false} {
+	for _, c := range []struct {
+		k    int
+		zero string
+		want bool
+	}{
+		{maxQuantizedSum, "", true}, {maxQuantizedSum + 1, "", false}, {maxZeroSum, ", %z", true}, {maxZeroSum + 1, ", %z", false},
+	} {
 		f := irtest.Parse(t, fmt.Sprintf(`func @f(%%q: u8[1,%[1]d], %%s: f32[]) -> (y: f32[1,1]) {
   %%w = param : i8[%[1]d,1]
   %%x = dequantize_linear %%q, %%s : f32[1,%[1]d]
-  %%v = dequantize_linear %%w, %%s : f32[%[1]d,1]
+  %%z = param : i8[]
+  %%v = dequantize_linear %%w, %%s%[2]s : f32[%[1]d,1]
   %%y = matmul %%x, %%v : f32[1,1]
   return %%y
 }
-`, k))
+`, c.k, c.zero))
 		if _, err := Run(f, Options{Level: O1}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(f.String(), "dtype=i32"); got != want {
-			t.Errorf("sums of %d: a product of bytes: %v, and is to be %v", k, got, want)
+		if got := strings.Contains(f.String(), "dtype=i32"); got != c.want {
+			t.Errorf("sums of %d: a product of bytes: %v, and is to be %v", c.k, got, c.want)
 		}
 	}
 }
