@@ -447,3 +447,58 @@ func TestLoneTile(t *testing.T) {
 		}
 	}
 }
+
+// TestAgain: what is left of a copy of A serves the calls for further columns of the same
+// rows, in any order of rows, and of no other A, nor of one that has changed since.
+func TestAgain(t *testing.T) {
+	rnd := rand.New(rand.NewSource(12))
+	for range samples(200) {
+		for _, level := range isa.Levels() {
+			s, blocks := random(rnd, level)
+			other := s
+			other.a = fill(rnd, s.m, s.k)
+			var x Scratch
+			for _, of := range []*sample{&s, &s, &other, &s, &other, &other} {
+				for i := range of.a.Data {
+					of.a.Data[i] = -of.a.Data[i]
+				}
+				want := of.mul(t, rnd, level, Default)
+				got := of.again(t, &x, rnd, level, blocks, s.a)
+				for i := range want {
+					if math.Float32bits(want[i]) != math.Float32bits(got[i]) {
+						t.Fatalf("%v %dx%dx%d with %+v: %g, not %g", level, s.m, s.n, s.k, blocks, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// again computes the sample by bands of rows and pieces of columns, of which each says to
+// the next that A is as it was; in between the Scratch multiplies another matrix.
+func (s *sample) again(t *testing.T, x *Scratch, rnd *rand.Rand, level isa.Level, blocks Blocks, between Matrix) []float32 {
+	t.Helper()
+	c := make([]float32, s.m*s.n)
+	p := &Product{
+		M: s.m, N: s.n, K: s.k, A: s.a, Panels: s.packed(level), Bias: s.bias(),
+		C: c, Ldc: s.n, Blocks: blocks, Beside: true,
+	}
+	high, wide := 1+rnd.Intn(s.m), (1+rnd.Intn(4))*Width(level)
+	for row := 0; row < s.m; row += high {
+		for col := 0; col < s.n; col += wide {
+			rows, cols := Range{row, min(row+high, s.m)}, Range{col, min(col+wide, s.n)}
+			if err := x.Mul(level, p, rows, cols); err != nil {
+				t.Fatal(err)
+			}
+			p.Again = true
+			if rnd.Intn(3) == 0 {
+				q := *p
+				q.A, q.C = between, make([]float32, s.m*s.n)
+				if err := x.Mul(level, &q, rows, cols); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return c
+}
