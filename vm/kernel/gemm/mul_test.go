@@ -462,11 +462,15 @@ func TestAgain(t *testing.T) {
 				for i := range of.a.Data {
 					of.a.Data[i] = -of.a.Data[i]
 				}
-				want := of.mul(t, rnd, level, Default)
-				got := of.again(t, &x, rnd, level, blocks, s.a)
-				for i := range want {
-					if math.Float32bits(want[i]) != math.Float32bits(got[i]) {
-						t.Fatalf("%v %dx%dx%d with %+v: %g, not %g", level, s.m, s.n, s.k, blocks, got[i], want[i])
+				got, between := of.again(t, &x, rnd, level, blocks, s.a)
+				for i, want := range of.mul(t, rnd, level, Default) {
+					if math.Float32bits(want) != math.Float32bits(got[i]) {
+						t.Fatalf("%v %dx%dx%d with %+v: %g, not %g", level, s.m, s.n, s.k, blocks, got[i], want)
+					}
+				}
+				for i, want := range s.mul(t, rnd, level, Default) {
+					if got := between[i]; got != absent && math.Float32bits(want) != math.Float32bits(got) {
+						t.Fatalf("%v %dx%dx%d with %+v, another matrix in between: %g, not %g", level, s.m, s.n, s.k, blocks, got, want)
 					}
 				}
 			}
@@ -474,11 +478,15 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// absent is what no product of the samples is.
+const absent = math.MaxFloat32
+
 // again computes the sample by bands of rows and pieces of columns, of which each says to
-// the next that A is as it was; in between the Scratch multiplies another matrix.
-func (s *sample) again(t *testing.T, x *Scratch, rnd *rand.Rand, level isa.Level, blocks Blocks, between Matrix) []float32 {
+// the next that A is as it was; in between the Scratch multiplies another matrix, pieces of
+// whose product are apart.
+func (s *sample) again(t *testing.T, x *Scratch, rnd *rand.Rand, level isa.Level, blocks Blocks, between Matrix) (c, apart []float32) {
 	t.Helper()
-	c := make([]float32, s.m*s.n)
+	c, apart = make([]float32, s.m*s.n), slices.Repeat([]float32{absent}, s.m*s.n)
 	p := &Product{
 		M: s.m, N: s.n, K: s.k, A: s.a, Panels: s.packed(level), Bias: s.bias(),
 		C: c, Ldc: s.n, Blocks: blocks, Beside: true,
@@ -493,12 +501,12 @@ func (s *sample) again(t *testing.T, x *Scratch, rnd *rand.Rand, level isa.Level
 			p.Again = true
 			if rnd.Intn(3) == 0 {
 				q := *p
-				q.A, q.C = between, make([]float32, s.m*s.n)
+				q.A, q.C = between, apart
 				if err := x.Mul(level, &q, rows, cols); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 	}
-	return c
+	return c, apart
 }
