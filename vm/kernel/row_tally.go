@@ -16,6 +16,9 @@ var tallyRow = &Row{Name: "tally", reach: reach{heart: aReduction, alone: true},
 	if why != "" {
 		return nil, why
 	}
+	if len(c.In) == 0 {
+		return nil, notMine
+	}
 	f, ok := tallies[c.In[0].DType][c.Op.Name]
 	if !ok {
 		return nil, notMine
