@@ -1,6 +1,10 @@
 package conv
 
-import "github.com/npulang/npu/vm/kernel/gemm"
+import (
+	"math"
+
+	"github.com/npulang/npu/vm/kernel/gemm"
+)
 
 // How convolutions are cut into units. A unit should have so many places that its
 // filters are read seldom, so few that its sums stay in the second-level cache, and
@@ -34,7 +38,6 @@ const (
 // Divide cuts the convolution for a number of parts, and returns how many there are
 // to be: fewer if there is not enough work.
 func (d *Dense) Divide(parts int) int {
-	best, least := grid{}, 0.0
 	each, cost := d.each, d.cost
 	switch {
 	case d.single():
@@ -42,14 +45,21 @@ func (d *Dense) Divide(parts int) int {
 	case d.turned && d.fast.places != nil:
 		each, cost = d.eachBunched, d.bunchedCost
 	}
+	d.grid = cheapest(parts, each, cost)
+	d.lay()
+	return max(1, min(parts, d.Units()))
+}
+
+// cheapest is the grid of least cost for a number of parts, of those that each tries; the
+// first of several.
+func cheapest(parts int, each func(parts int, try func(grid)), cost func(g *grid, parts int) float64) (best grid) {
+	least := math.Inf(1)
 	each(parts, func(g grid) {
 		if c := cost(&g, parts); best.images == 0 || c < least {
 			best, least = g, c
 		}
 	})
-	d.grid = best
-	d.lay()
-	return max(1, min(parts, d.Units()))
+	return best
 }
 
 // each calls f with the grids that come into question.

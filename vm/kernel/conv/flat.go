@@ -107,7 +107,8 @@ func FlatFiltersOf(level isa.Level, s Shape) *Flat {
 // Dense do. It has to be divided anew.
 func (f *Flat) Scale() { f.scaled, f.direct = true, false }
 
-// Tile readies the convolution for Ended: units are of a size that suits what reads tiles. It has to be divided anew.
+// Tile readies the convolution for Ended: units are of a size that suits what reads tiles.
+// It has to be divided anew.
 func (f *Flat) Tile() { f.tiled = true }
 
 // panel is which filters a panel has: they are shared out evenly.

@@ -20,13 +20,7 @@ const (
 
 // Divide cuts the convolution for a number of parts, and returns how many there are to be.
 func (f *Flat) Divide(parts int) int {
-	best, least := grid{}, 0.0
-	f.each(parts, func(g grid) {
-		if c := f.cost(&g, parts); best.images == 0 || c < least {
-			best, least = g, c
-		}
-	})
-	f.grid = best
+	f.grid = cheapest(parts, f.each, f.cost)
 	f.lay()
 	return max(1, min(parts, f.Units()))
 }

@@ -15,13 +15,7 @@ const quadRoom = 160 << 10
 // Divide cuts the convolution for a number of parts, and returns how many there are to be:
 // fewer if there is not enough work.
 func (c *Winograd) Divide(parts int) int {
-	best, least := grid{}, 0.0
-	c.each(parts, func(g grid) {
-		if cost := c.cost(&g, parts); best.images == 0 || cost < least {
-			best, least = g, cost
-		}
-	})
-	c.grid = best
+	c.grid = cheapest(parts, c.each, c.cost)
 	c.lay()
 	return max(1, min(parts, c.Units()))
 }
