@@ -75,6 +75,7 @@ const (
 const (
 	hopSteps   = 4 // along k from one hop to the next, but for dense functions
 	denseSteps = 8 // in whose lines dense functions ask for some
+	hopAsks    = 4 // lines that the others ask for in as many
 )
 
 // bandRows is what the rows of a block are a multiple of. Where the largest tile has twelve
@@ -172,8 +173,8 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 	}
 }
 
-// dense are the functions that know how A and B lie, by height. They ask for a quarter of the
-// next panel, or half of one of halves, so where fewer tiles share the asking, there are
+// dense are the functions that know how A and B lie, by height. With AVX2 they ask for half
+// as much of the next panel as others do, so where too few tiles share the asking, there are
 // none: with weights that no cache holds, 12 rows wait for memory rather than for
 // instructions.
 func (t *tile) dense(k *kernels, tiles int) *[mostRows + 1]func(*tile) {
@@ -182,7 +183,8 @@ func (t *tile) dense(k *kernels, tiles int) *[mostRows + 1]func(*tile) {
 		return &k.dense[inRows]
 	case k.group > 0:
 		return &k.dense[inTiles]
-	case t.line != k.line, tiles*lineBytes < hopSteps*t.line:
+	case t.line != k.line:
+	case k.asks < hopAsks && tiles*k.asks*lineBytes < denseSteps*t.line:
 	case t.of.tiled:
 		return &k.dense[inTiles]
 	case t.of.A.Col == 1:

@@ -12,8 +12,8 @@
 // panel (AVX2, NEON), 12 by one (AVX-512), 4 rows by a panel and a half (AVX2, for 32
 // rows and others that make many tiles of five), or fewer rows by more panels, so that a
 // product of one row streams B at the memory's rate. A copy of A meets B in pairs of rows
-// with AVX2, which takes fewer instructions and loads: that counts beside a neighbour on the
-// other half of a core. A may have any distances of rows
+// with AVX2; with AVX-512 most products spread A by themselves. Both take fewer instructions,
+// which counts beside a neighbour on the other half of a core. A may have any distances of rows
 // and columns: it is read in place where it has few or short rows, and else copied once
 // for all columns, to the order in which tiles read it. B may be rows of a matrix in
 // place too.

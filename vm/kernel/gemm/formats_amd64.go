@@ -40,7 +40,7 @@ var bf16AVX2 = kernels{
 		5: {1: tile5x1BF16AVX2},
 		6: {1: tile6x1BF16AVX2},
 	},
-	line: 32,
+	line: 32, asks: 2,
 	dense: [2][mostRows + 1]func(*tile){
 		inTiles: {4: tiled4BF16AVX2, 5: tiled5BF16AVX2, 6: tiled6BF16AVX2},
 		inRows:  {4: rows4BF16AVX2, 5: rows5BF16AVX2, 6: rows6BF16AVX2},
@@ -75,7 +75,7 @@ var f16AVX2 = kernels{
 		5: {1: tile5x1F16AVX2},
 		6: {1: tile6x1F16AVX2},
 	},
-	line: 32,
+	line: 32, asks: 2,
 	dense: [2][mostRows + 1]func(*tile){
 		inTiles: {4: tiled4F16AVX2, 5: tiled5F16AVX2, 6: tiled6F16AVX2},
 		inRows:  {4: rows4F16AVX2, 5: rows5F16AVX2, 6: rows6F16AVX2},

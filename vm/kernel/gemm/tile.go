@@ -52,6 +52,7 @@ type kernels struct {
 	// apart, by where A lies; nil: there is none.
 	dense [2][mostRows + 1]func(*tile)
 	line  int
+	asks  int // lines of the next panel that they ask for on eight steps
 	// group is how many times four bytes of A a step along k takes that goes through one less
 	// lines of a panel (see splitter); 0: once, and one line. All of its tiles are dense.
 	group int

@@ -76,3 +76,63 @@ func tile11x1AVX512(t *tile)
 //
 //go:noescape
 func tile12x1AVX512(t *tile)
+
+// tiled7AVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func tiled7AVX512(t *tile)
+
+// tiled8AVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func tiled8AVX512(t *tile)
+
+// tiled9AVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func tiled9AVX512(t *tile)
+
+// tiled10AVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func tiled10AVX512(t *tile)
+
+// tiled11AVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func tiled11AVX512(t *tile)
+
+// tiled12AVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func tiled12AVX512(t *tile)
+
+// rows7AVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func rows7AVX512(t *tile)
+
+// rows8AVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func rows8AVX512(t *tile)
+
+// rows9AVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func rows9AVX512(t *tile)
+
+// rows10AVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func rows10AVX512(t *tile)
+
+// rows11AVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func rows11AVX512(t *tile)
+
+// rows12AVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func rows12AVX512(t *tile)

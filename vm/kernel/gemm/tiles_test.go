@@ -78,14 +78,18 @@ func TestColumns(t *testing.T) {
 		for h := 1; h <= k.rows; h++ {
 			for deep := range 10 {
 				for where := range 2 {
-					sameTiles(t, rnd, level, h, deep, k.width-deep%2, 1+deep%3, where, k.tiles[h][1])
+					if off := sameTiles(t, rnd, level, h, deep, k.width-deep%2, 1+deep%3, where, k.tiles[h][1]); off != 0 {
+						t.Fatalf("%v: tiles of %d rows, %d products: what is next is %d bytes off", level, h, deep, off)
+					}
 				}
 			}
 		}
 	}
 }
 
-func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count, where int, run func(*tile)) {
+// sameTiles holds tiles against those that are computed one by one, and returns how far apart
+// they leave what is next, in bytes.
+func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count, where int, run func(*tile)) (off int) {
 	t.Helper()
 	k := at(level)
 	rows := h * count
@@ -124,10 +128,8 @@ func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count,
 		whole(t, "C", c)
 		got[i], next[i] = c, v.next
 	}
-	if k.columns && next[0] != next[1] {
-		t.Fatalf("%v: %d tiles of %d rows, %d products: what is next is %d bytes off", level, count, h, deep, int(next[1]-next[0]))
-	}
 	if !slices.Equal(got[0], got[1]) {
 		t.Fatalf("%v: %d tiles of %d rows, %d columns, %d products (%d): %v, not %v", level, count, h, n, deep, where, got[1], got[0])
 	}
+	return int(next[1] - next[0])
 }

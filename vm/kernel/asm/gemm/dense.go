@@ -27,19 +27,12 @@ var (
 // and spans one panel only.
 func leastDense(v vectors) int { return v.rows/2 + 1 }
 
-// dense lists the kinds of dense tiles that a level has. With AVX-512 a step along k has 45
-// instructions for 24 products, which take 24 cycles of a Zen 4 and 12 of processors with two
-// units of 64 bytes: fewer instructions would save nothing there.
-func (v vectors) dense() []*dense {
-	if v.masks {
-		return nil
+// denseTiles lists the functions of a level. With AVX-512 they pay by products that spread A.
+func denseTiles(v vectors, o operands, write func(rows int, d *dense)) {
+	if v.masks && o.meet == nil {
+		return
 	}
-	return []*dense{inTiles, inRows}
-}
-
-// denseTiles lists the functions of a level.
-func denseTiles(v vectors, write func(rows int, d *dense)) {
-	for _, d := range v.dense() {
+	for _, d := range []*dense{inTiles, inRows} {
 		for rows := leastDense(v); rows <= v.rows; rows++ {
 			write(rows, d)
 		}
@@ -64,11 +57,7 @@ func (t *tile) denseProducts() {
 		return
 	}
 	t.b.p = t.field(fieldB)
-	if t.dense.tiled {
-		t.a.p = t.field(fieldA)
-	} else {
-		t.a = t.rowsAt(fieldA, fieldRow, t.height)
-	}
+	t.findLeft()
 	k, next := t.field(fieldK), t.field(fieldNext)
 	t.SUBQ(t.b.p, next)
 	t.SUBQ(Imm(eight), k)
@@ -94,9 +83,10 @@ func (t *tile) denseProducts() {
 	t.ADDQ(Mem{Base: t.arg, Disp: fieldHop}, t.next)
 }
 
-// asks is how many lines of the next panel a dense tile asks for on eight steps, of the eight
-// that they take. Four tiles so ask for all of it.
-const asks = 2
+// asks is how many lines of the next panel a dense tile asks for on eight steps: of the eight
+// that they take with AVX2, two, and of sixteen with AVX-512, four. Four tiles so ask for all
+// of it. Package gemm knows the number too.
+func (t *tile) asks() int { return t.bytes / 16 }
 
 // askFor asks for one of these lines, in front of some of the steps. Two at once took half a
 // part in a hundred more: they wait in the same queue as what the products need. The next
@@ -104,7 +94,7 @@ const asks = 2
 // more than one instruction: with another for the place of the next line, a core of which a
 // neighbour had half took one part in a hundred more.
 func (t *tile) askFor(step int, next reg.GPVirtual) {
-	if every := eight / asks; step%every == 0 {
+	if every := eight / t.asks(); step%every == 0 {
 		t.PREFETCHT1(Mem{Base: next, Index: t.b.p, Scale: 1, Disp: 64 * (step / every)})
 	}
 }
@@ -115,11 +105,7 @@ func (t *tile) line() int { return 2 * t.lineBytes() }
 // denseAdvance goes on by some steps along k.
 func (t *tile) denseAdvance(steps int) {
 	t.ADDQ(U32(uint32(steps*t.line())), t.b.p)
-	by := U32(uint32(steps * t.dense.stride(t)))
-	t.ADDQ(by, t.a.p)
-	if t.a.p7 != nil {
-		t.ADDQ(by, t.a.p7)
-	}
+	t.leftAdvance(steps * t.dense.stride(t))
 }
 
 // denseStep is the step along k that lies so many behind.
@@ -133,6 +119,12 @@ func (t *tile) denseStep(step int) {
 		t.operands.load(t, Mem{Base: t.b.p, Disp: step*t.line() + v*t.lineBytes()}, r)
 	}
 	for i := range t.height {
+		if t.spreadsItself(i) {
+			for v, r := range b {
+				t.meet(t, t.denseA(i, step), r, t.sums[i][v])
+			}
+			continue
+		}
 		a := t.alloc(t.Context)
 		t.spread(t, t.denseA(i, step), a)
 		for v, r := range b {
@@ -143,8 +135,5 @@ func (t *tile) denseStep(step int) {
 
 // denseA is the element of A of a row and step.
 func (t *tile) denseA(row, step int) Mem {
-	if t.dense.tiled {
-		return Mem{Base: t.a.p, Disp: 4 * (step*t.height + row)}
-	}
-	return t.a.row(row).Offset(4 * step)
+	return t.left.rows[row].Offset(step * t.dense.stride(t))
 }

@@ -24,11 +24,7 @@ const highGroups = 4
 func (t *tile) groupProducts() {
 	sums := t.frameSums()
 	t.b.p = t.field(fieldB)
-	if t.dense.tiled {
-		t.a.p = t.field(fieldA)
-	} else {
-		t.a = t.rowsAt(fieldA, fieldRow, t.height)
-	}
+	t.findLeft()
 	k := t.field(fieldK)
 	t.next = t.field(fieldNext)
 	hop := t.field(fieldHop)
@@ -44,7 +40,7 @@ func (t *tile) groupProducts() {
 		t.group(sums)
 	}
 	t.ADDQ(U32(groupSteps*64), t.b.p)
-	t.ADDQ(U32(uint32(t.groupStride())), t.a.p)
+	t.leftAdvance(t.groupStride())
 	t.DECQ(k)
 	t.JNE(LabelRef("group"))
 	t.Label("multiplied")

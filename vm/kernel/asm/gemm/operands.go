@@ -29,6 +29,9 @@ type operands struct {
 	add func(t *tile, a, b, sum reg.VecVirtual)
 	// from does the same with B in memory; nil: B has to be loaded first.
 	from func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual)
+	// meet does it with A in memory, which it spreads, and B in a register; nil: there is no
+	// such instruction, or nobody has asked for it. It is for AVX-512 alone.
+	meet func(t *tile, a Mem, b, sum reg.VecVirtual)
 	// more writes what there is beside tiles; nil: nothing.
 	more func(*Context)
 }
@@ -47,6 +50,7 @@ var (
 	floats = operands{
 		part: 1, load: loadWhole, spread: spreadFloat, add: addFloats,
 		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VFMADD231PS(b, a, sum) },
+		meet: func(t *tile, a Mem, b, sum reg.VecVirtual) { t.VFMADD231PS_BCST(a, b, sum) },
 	}
 
 	// Halves are bf16 or f16 in panels, widened on the way to a register; A has

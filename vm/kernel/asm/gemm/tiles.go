@@ -52,7 +52,7 @@ func tiles(c *Context, v vectors, o operands) {
 			most = max(most, p)
 		}
 	}
-	denseTiles(v, func(rows int, d *dense) {
+	denseTiles(v, o, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
 		t.paired = d.tiled && !v.masks && o.from != nil
@@ -72,6 +72,7 @@ type tile struct {
 	arg            reg.GPVirtual
 	sums           [][]reg.VecVirtual // by row and register
 	a, b, c        rowsAt
+	left           left // A of a dense tile
 	step           reg.GPVirtual
 	soon           reg.GPVirtual // what a tile of several panels asks for
 	next           reg.GPVirtual // what one of a single panel asks for
@@ -113,7 +114,7 @@ func (t *tile) write() {
 }
 
 // inColumns reports whether a tile that is told all distances computes several of them, one
-// below the other, as dense ones do. With AVX-512 there are no dense ones.
+// below the other, as dense ones do. With AVX-512 not all kinds of products have dense ones.
 func (t *tile) inColumns() bool { return t.masks && t.panels == 1 }
 
 // column computes tiles that lie one below the other. They are one function, so that
