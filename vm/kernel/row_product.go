@@ -172,8 +172,8 @@ var narrowRates = map[gemm.Kind]map[isa.Level]productRate{
 	gemm.Int8: {isa.Portable: {980, 20}, isa.AVX2: {10, 20}, isa.AVX512: {9, 20}, isa.NEON: {980, 20}},
 }
 
-// ratesAt are those of a product at a level. Instructions of AVX-512 for products of
-// halves do two at a time, those for bytes four.
+// ratesAt are those of a product at a level. Instructions for products of halves do two at
+// a time, those for bytes four.
 func (p *product) ratesAt(level isa.Level) productRate {
 	if p.format == nil {
 		return productRates[level]
@@ -181,10 +181,9 @@ func (p *product) ratesAt(level isa.Level) productRate {
 	kind := p.format.Kind()
 	r := narrowRates[kind][level]
 	switch {
-	case level != isa.AVX512:
-	case kind == gemm.BF16 && isa.HasBF16():
+	case kind == gemm.BF16 && level == isa.AVX512 && isa.HasBF16():
 		r.product = productRates[level].product / 2
-	case kind == gemm.Int8 && isa.HasVNNI():
+	case kind == gemm.Int8 && isa.HasVNNI(level):
 		r.product = productRates[level].product / 4
 	}
 	return r

@@ -23,6 +23,7 @@ const (
 //	bf16 (AVX-512 BF16)   [N/32][K/2][32][2]   pairs meet pairs of bf16 in A
 //	bf16, f16             [N/w][K][w]          widened on the way to a register; A has floats
 //	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads meet quads of bytes in A
+//	int8 (AVX-VNNI)       [N/16][K/4][16][4]   the same
 //	int8 (AVX2)           [N/16][K/4][16][4]   the same, 128 more than B; see splitter.
 //	                                           A step is a group of four quads
 //	int8                  [N/w][K/2][w][2]     pairs meet pairs of 16 bits in A

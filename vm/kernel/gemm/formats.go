@@ -9,7 +9,7 @@ import (
 var formats = func() (list [kinds][isa.NEON + 1]*Format) {
 	for _, level := range isa.Levels() {
 		for kind := range kinds {
-			list[kind][level] = choose(level, kind, isa.HasBF16(), isa.HasVNNI())
+			list[kind][level] = choose(level, kind, isa.HasBF16(), isa.HasVNNI(level))
 		}
 	}
 	return list

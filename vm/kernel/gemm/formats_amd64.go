@@ -3,7 +3,7 @@ package gemm
 import "github.com/npulang/npu/vm/kernel/isa"
 
 // direct lists the formats whose kernels read panels as they are. AVX-512 without
-// products of bf16 widens them, and without those of bytes it does as AVX2.
+// products of bf16 widens them, and without those of bytes it does as AVX2 without.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	bytes := &Format{name: "int8 groups", set: &int8Groups, deep: groupBytes, left: leftSplit, split: &splitAVX2}
 	bytes.wide = &Format{level: level, kind: Int8, set: &int8Wide, deep: groupBytes, left: leftWide, split: &splitAVX2}
@@ -24,8 +24,8 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	if bf16 && level == isa.AVX512 {
 		list[BF16] = &Format{name: "bf16 pairs", set: &bf16Pairs, deep: 2, left: leftPair}
 	}
-	if vnni && level == isa.AVX512 {
-		list[Int8] = &Format{name: "int8 quads", set: &int8Quads, deep: 4, left: leftQuad}
+	if set := int8Quads[level]; vnni && set != nil {
+		list[Int8] = &Format{name: "int8 quads", set: set, deep: quad, left: leftQuad}
 	}
 	return list
 }
@@ -143,7 +143,27 @@ var int8Wide = kernels{
 	},
 }
 
-var int8Quads = kernels{
+// int8Quads by level.
+var int8Quads = [isa.NEON + 1]*kernels{isa.AVX2: &int8QuadsAVX2, isa.AVX512: &int8QuadsAVX512}
+
+var int8QuadsAVX2 = kernels{
+	rows: 6, width: 16, turns: &turnsAVX2,
+	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
+		1: {1: tile1x1QuadsAVX2, 4: tile1x4QuadsAVX2},
+		2: {1: tile2x1QuadsAVX2, 2: tile2x2QuadsAVX2},
+		3: {1: tile3x1QuadsAVX2, 2: tile3x2QuadsAVX2},
+		4: {1: tile4x1QuadsAVX2},
+		5: {1: tile5x1QuadsAVX2},
+		6: {1: tile6x1QuadsAVX2},
+	},
+	line: 64,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {4: tiled4QuadsAVX2, 5: tiled5QuadsAVX2, 6: tiled6QuadsAVX2},
+		inRows:  {4: rows4QuadsAVX2, 5: rows5QuadsAVX2, 6: rows6QuadsAVX2},
+	},
+}
+
+var int8QuadsAVX512 = kernels{
 	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1QuadsAVX512, 4: tile1x4QuadsAVX512},

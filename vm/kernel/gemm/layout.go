@@ -22,8 +22,8 @@ func packing(level isa.Level) *kernels {
 	return &kernels{width: widths[level], turns: at(isa.Best()).turns}
 }
 
-// layouts says how the formats of each level pack, those of processors with all
-// extensions.
+// layouts says how the formats of each level pack: of AVX512 those of processors with all
+// extensions, of AVX2 those of all that have it.
 var layouts = [isa.NEON + 1][kinds]struct {
 	name        string
 	width, deep int
@@ -36,7 +36,7 @@ var layouts = [isa.NEON + 1][kinds]struct {
 }
 
 // PackingFor is a format for packing only: FormatOf(level, kind) if this processor has
-// the level, else the one of a processor that has it with all of its extensions.
+// the level, else the one of other processors that have it, as layouts says.
 func PackingFor(level isa.Level, kind Kind) *Format {
 	if isa.Has(level) {
 		return FormatOf(level, kind)

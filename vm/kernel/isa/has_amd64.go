@@ -13,5 +13,14 @@ var has = func() (h [len(rows)]bool) {
 // HasBF16 reports whether AVX512 comes with products of bf16 (VDPBF16PS).
 func HasBF16() bool { return has[AVX512] && cpu.X86.HasAVX512BF16 }
 
-// HasVNNI reports whether AVX512 comes with products of bytes (VPDPBUSD).
-func HasVNNI() bool { return has[AVX512] && cpu.X86.HasAVX512VNNI }
+// HasVNNI reports whether a level comes with products of bytes (VPDPBUSD): AVX512 by
+// AVX512_VNNI, AVX2 by AVX-VNNI, which processors of desktops have that lack AVX-512.
+func HasVNNI(l Level) bool {
+	switch l {
+	case AVX2:
+		return has[AVX2] && cpu.X86.HasAVXVNNI
+	case AVX512:
+		return has[AVX512] && cpu.X86.HasAVX512VNNI
+	}
+	return false
+}

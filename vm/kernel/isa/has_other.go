@@ -4,6 +4,6 @@ package isa
 
 var has = [len(rows)]bool{Portable: true}
 
-// HasBF16 and HasVNNI are about extensions of AVX512.
-func HasBF16() bool { return false }
-func HasVNNI() bool { return false }
+// HasBF16 and HasVNNI are about extensions of AVX512 and AVX2.
+func HasBF16() bool      { return false }
+func HasVNNI(Level) bool { return false }

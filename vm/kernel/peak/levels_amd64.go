@@ -18,8 +18,10 @@ func bf16(level isa.Level) loop {
 
 func int8(level isa.Level) loop {
 	switch {
-	case level == isa.AVX512 && isa.HasVNNI():
+	case level == isa.AVX512 && isa.HasVNNI(level):
 		return loop{int8AVX512, 2 * 24 * 64}
+	case level == isa.AVX2 && isa.HasVNNI(level):
+		return loop{quadsAVX2, 2 * 12 * 32}
 	case level == isa.AVX512 || level == isa.AVX2:
 		return loop{int8AVX2, 2 * 12 * 4 * 32}
 	}

@@ -22,6 +22,11 @@ func bf16AVX512(rounds int)
 //go:noescape
 func int8AVX2(rounds int)
 
+// quadsAVX2 runs rounds of twelve independent VPDPBUSD of eight quads of bytes in registers.
+//
+//go:noescape
+func quadsAVX2(rounds int)
+
 // int8AVX512 runs rounds of twenty-four independent VPDPBUSD of sixteen quads of bytes in registers.
 //
 //go:noescape

@@ -20,6 +20,7 @@ func main() {
 		{int8Wide, []vectors{avx2}},
 		{bf16Pairs, []vectors{avx512}},
 		{int8Quads, []vectors{avx512}},
+		{int8QuadsVEX, []vectors{avx2}},
 	} {
 		for _, v := range k.levels {
 			files = append(files, gen.File{Name: k.file(v), Build: func(c *build.Context) {

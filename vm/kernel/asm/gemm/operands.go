@@ -87,6 +87,14 @@ var (
 		add:  func(t *tile, a, b, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
 		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
 	}
+
+	// The same with AVX-VNNI, on processors without AVX-512.
+	int8QuadsVEX = operands{
+		name: "Quads", part: 1, integers: true, load: loadWhole, spread: spreadInts,
+		add: func(t *tile, a, b, sum reg.VecVirtual) {
+			t.Instruction(gen.Accumulate("VEX.VPDPBUSD", b, a, sum))
+		},
+	}
 )
 
 // fits reports whether a level has the registers for a tile that spans panels: its

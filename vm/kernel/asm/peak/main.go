@@ -40,6 +40,8 @@ func loops(c *Context) {
 			c.VPMADDWD(a, words, words)
 			c.VPADDD(words, sum, sum)
 		})
+	loop(c, "quadsAVX2", "VPDPBUSD of eight quads of bytes", ymm,
+		func(a, sum reg.VecVirtual) { c.Instruction(gen.Accumulate("VEX.VPDPBUSD", a, a, sum)) })
 	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm,
 		func(a, sum reg.VecVirtual) { c.VPDPBUSD(a, a, sum) })
 }
