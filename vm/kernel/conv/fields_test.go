@@ -60,8 +60,8 @@ func TestFields(t *testing.T) {
 		t.Errorf("flats has its fields at %v, not %v", places, want)
 	}
 	var o windowBlock
-	places = []uintptr{unsafe.Offsetof(o.col), unsafe.Offsetof(o.to), unsafe.Offsetof(o.masks), unsafe.Sizeof(o)}
-	if want := []uintptr{0, 8, 16, 24}; unsafe.Sizeof(o.to) == 8 && !slices.Equal(places, want) {
+	places = []uintptr{unsafe.Offsetof(o.col), unsafe.Offsetof(o.to), unsafe.Offsetof(o.masks), unsafe.Offsetof(o.bits), unsafe.Sizeof(o)}
+	if want := []uintptr{0, 8, 16, 24, 40}; unsafe.Sizeof(o.to) == 8 && !slices.Equal(places, want) {
 		t.Errorf("windowBlock has its fields at %v, not %v", places, want)
 	}
 }

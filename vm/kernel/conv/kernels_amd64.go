@@ -27,16 +27,41 @@ var avx512 = kernels{
 	flat:      [flatRows + 1]func(*flats){nil, flat1AVX512, flat2AVX512, flat3AVX512, flat4AVX512, flat5AVX512, flat6AVX512},
 	scaleRows: scaleRowsAVX2,
 	spread:    spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,
-	windows: windowsAVX2, planeSums: planeSumsAVX2,
+	windows: windowsAVX512, planeSums: planeSumsAVX2,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
 }
 
 var windowsAVX2 = map[windowKind]windowKernels{
-	{3, 1}: {windows3By1Rows4AVX2, windows3By1Rows2AVX2},
-	{5, 1}: {windows5By1Rows4AVX2, windows5By1Rows2AVX2},
-	{7, 1}: {four: windows7By1Rows4AVX2},
-	{3, 2}: {four: windows3By2Rows4AVX2},
-	{5, 2}: {four: windows5By2Rows4AVX2},
+	{3, 1}: narrowWindows(windows3By1Rows4AVX2, windows3By1Rows2AVX2),
+	{5, 1}: narrowWindows(windows5By1Rows4AVX2, windows5By1Rows2AVX2),
+	{7, 1}: narrowWindows(windows7By1Rows4AVX2, nil),
+	{3, 2}: narrowWindows(windows3By2Rows4AVX2, nil),
+	{5, 2}: narrowWindows(windows5By2Rows4AVX2, nil),
+}
+
+var windowsAVX512 = map[windowKind]windowKernels{
+	{3, 1}: wideWindows(windows3By1Rows7AVX512, windows3By1Rows4AVX512, windows3By1Rows7AVX512VL, windows3By1Rows4AVX512VL),
+	{5, 1}: wideWindows(windows5By1Rows7AVX512, windows5By1Rows4AVX512, windows5By1Rows7AVX512VL, windows5By1Rows4AVX512VL),
+	{7, 1}: windowsAVX2[windowKind{7, 1}],
+	{3, 2}: wideWindows(windows3By2Rows7AVX512, windows3By2Rows4AVX512, windows3By2Rows7AVX512VL, windows3By2Rows4AVX512VL),
+	{5, 2}: wideWindows(windows5By2Rows7AVX512, windows5By2Rows4AVX512, windows5By2Rows7AVX512VL, windows5By2Rows4AVX512VL),
+}
+
+// narrowWindows are the functions of AVX2; two may be nil.
+func narrowWindows(four, two func(*windows)) windowKernels {
+	k := windowKernels{lanes: 8, groups: []windowGroup{{4, four}}}
+	if two != nil {
+		k.rests = []windowGroup{{2, two}}
+	}
+	return k
+}
+
+// wideWindows are those of AVX-512, for its whole width and for half of it.
+func wideWindows(seven, four, seven8, four8 func(*windows)) windowKernels {
+	return windowKernels{
+		lanes: 16, exact: true, groups: []windowGroup{{7, seven}, {4, four}}, rests: []windowGroup{{4, four}},
+		half: &windowKernels{lanes: 8, exact: true, groups: []windowGroup{{7, seven8}, {4, four8}}, rests: []windowGroup{{4, four8}}},
+	}
 }
 
 // rowsOf stages rows by registers, if no more is padded than those of a row write.

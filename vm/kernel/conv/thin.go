@@ -61,14 +61,14 @@ func (t *Thin) Divide(parts int) int {
 	g := grid{images: max(t.Images, 1), groups: 1, slices: max(t.geo.slices, 1)}
 	g.cols = cut{cols, min(cols, thinCols)}
 	together, tile := thinCols, thinTile
-	if t.windowing.four != nil {
+	if t.windowing.there() {
 		tile = windowsTile
 		if parts == 1 && g.cols.parts() == 1 { // others share rows as convolutions before do
 			together = windowsCols
 		}
 	}
 	g.rows = evenly(rows, (rows*g.cols.each+together-1)/together)
-	for t.windowing.four == nil {
+	for !t.windowing.there() {
 		s := newStage(t.sides, g.rows.each, g.cols.each, t.fast)
 		if g.rows.each == 1 || s.channel*t.Channels*t.geo.outerTaps <= thinStage {
 			break
@@ -101,7 +101,7 @@ func shared(n, each, others, parts int) cut {
 
 func (t *Thin) lay() {
 	t.ld = t.grid.rows.each * t.grid.cols.each
-	if t.windowing.four != nil {
+	if t.windowing.there() {
 		t.windowing.lay(&t.geo, t.grid.cols)
 		return
 	}
@@ -123,13 +123,14 @@ func (t *Thin) Units() int {
 func (t *Thin) Room() int { return t.staged() + t.flat + t.tiles() }
 
 func (t *Thin) staged() int {
-	if t.windowing.four != nil {
+	if t.windowing.there() {
 		return 0
 	}
 	return roundUp(t.Channels*t.geo.outerTaps*t.stage.channel+slack, 16)
 }
 
-// tiles leaves room for what is written behind: some places, and three rows of windows.
+// tiles leaves room for what is written behind: some places, and three rows of windows, of
+// which the smallest groups have four.
 func (t *Thin) tiles() int { return t.grid.filters.each*t.Filters*t.ld + 3*t.grid.cols.each + slack }
 
 // Compute computes unit number u. The tile is good until the next unit.
@@ -151,7 +152,7 @@ func (t *Thin) tile(w *Work, b *Block, x, filters []float32, e *Ending) Tile {
 		Place: (b.slice*t.geo.rows.Out+b.row)*t.geo.cols.Out + b.col, Places: b.places(),
 		Data: data, Ld: t.ld,
 	}
-	if t.windowing.four != nil {
+	if t.windowing.there() {
 		t.slide(w, b, target{e, data, t.ld, b.cols}, x, filters)
 		return tile
 	}

@@ -7,7 +7,7 @@ import (
 
 // Windows are the argument of a kernel that sums up products of windows of planes, each
 // by a filter of its own. It goes through planes, in them through groups of rows of
-// places, and in these through blocks of eight places. Elements are read where they lie,
+// places, and in these through blocks of a register of places. Elements are read where they lie,
 // or not at all where there is padding. Distances are in bytes; the generator of the
 // kernels knows the offsets of the fields.
 //
@@ -34,17 +34,33 @@ type windows struct {
 	seen [maxSeen]uintptr // rows of x, by the kernel
 }
 
-// maxSeen is how many rows a group of rows of places sees at most.
-const maxSeen = 11
+// maxSeen is how many rows a group of rows of places sees at most: seven rows by windows of
+// five elements, two apart.
+const maxSeen = 17
 
-// windowKernels are functions by how many rows a group has.
-type windowKernels struct{ four, two func(*windows) } // two: nil if there is none
+// windowKernels are the functions of a kind of windows.
+type windowKernels struct {
+	lanes int  // places of a block
+	exact bool // nothing is written behind the places of a row
 
-// A windowBlock is eight places of a row, or what is left of them.
+	groups []windowGroup // by how many rows they have, most first; nil: there are none
+	rests  []windowGroup // for so many rows that are left of groups
+
+	half *windowKernels // for rows of no more than half as many places; nil: these
+}
+
+// A windowGroup is a function for groups of some rows of places.
+type windowGroup struct {
+	rows int
+	run  func(*windows)
+}
+
+// A windowBlock is a register of places of a row, or what is left of them.
 type windowBlock struct {
 	col   int          // bytes from the beginning of a row to what the first place sees first
 	to    int          // bytes from the beginning of a row of sums
 	masks *[8][8]int32 // of registers that are loaded; nil: all of it is there
+	bits  [8]uint16    // of an exact block: lanes of registers that are loaded, and behind them those of places
 }
 
 // A windowKind is a size of square windows and a step.
@@ -56,14 +72,14 @@ func (g *geometry) kind() (k windowKind, ok bool) {
 	return windowKind{r.Size, r.Step}, len(g.outer) == 0 && r.Size == c.Size && r.Step == c.Step && r.Spread == 1 && c.Spread == 1
 }
 
-// loads lists the registers of eight that a row of windows is loaded into: floats behind
-// what the first place sees first. By steps of two they are pairs, whose even elements are
-// of one column and whose odd ones are of the next.
-func (k windowKind) loads() (at []int) {
+// loads lists the registers of some lanes that a row of windows is loaded into: floats
+// behind what the first place sees first. By steps of two they are pairs, whose even elements
+// are of one column and whose odd ones are of the next.
+func (k windowKind) loads(lanes int) (at []int) {
 	for i := 0; i < k.size; i += k.step {
 		at = append(at, i)
 		if k.step == 2 {
-			at = append(at, i+8)
+			at = append(at, i+lanes)
 		}
 	}
 	return at
@@ -74,7 +90,7 @@ func (k windowKind) loads() (at []int) {
 // places it writes too much, which belongs to the next row and is written later.
 func (k windowKind) blocksOf(a Axis, first, n int) []windowBlock {
 	var list []windowBlock
-	loads := k.loads()
+	loads := k.loads(8)
 	for end := roundUp(n, 8); end > 0; end -= 8 {
 		at := max(0, min(end, n)-8)
 		from := (first+at)*k.step - a.Before
@@ -88,6 +104,28 @@ func (k windowKind) blocksOf(a Axis, first, n int) []windowBlock {
 		pair(list)
 	}
 	return list
+}
+
+// exactBlocksOf is blocksOf for kernels that store some lanes of a register only.
+func (k windowKind) exactBlocksOf(a Axis, first, n, lanes int) []windowBlock {
+	var list []windowBlock
+	loads := k.loads(lanes)
+	for at := 0; at < n; at += lanes {
+		from := (first+at)*k.step - a.Before
+		b := windowBlock{col: floatBytes * from, to: floatBytes * at}
+		for i, load := range loads {
+			b.bits[i] = bitsOf(-from-load, a.In-from-load)
+		}
+		b.bits[len(loads)] = bitsOf(0, n-at)
+		list = append(list, b)
+	}
+	return list
+}
+
+// bitsOf has the bits from one to the one before another.
+func bitsOf(first, end int) uint16 {
+	first, end = max(first, 0), max(end, 0)
+	return uint16(1<<min(end, 16)-1) &^ uint16(1<<min(first, 16)-1)
 }
 
 // pair brings blocks with masks together, for kernels that take two of a kind: those at
@@ -144,9 +182,15 @@ type windowing struct {
 func windowingOf(s *Shape, g *geometry, fast *kernels) (w windowing) {
 	if kind, ok := g.kind(); ok && s.Channels == 1 && s.Filters == 1 {
 		w.windowKernels = fast.windows[kind]
+		if h := w.half; h != nil && g.cols.Out <= h.lanes {
+			w.windowKernels = *h
+		}
 	}
 	return w
 }
+
+// there reports whether there is one.
+func (w *windowing) there() bool { return len(w.groups) > 0 }
 
 // lay lays out the blocks of a grid.
 func (w *windowing) lay(g *geometry, cols cut) {
@@ -154,23 +198,54 @@ func (w *windowing) lay(g *geometry, cols cut) {
 	w.blocks, w.zeros = nil, make([]float32, g.cols.In+2*slack)
 	for i := range cols.parts() {
 		first, n := cols.part(i)
-		w.blocks = append(w.blocks, kind.blocksOf(g.cols, first, n))
+		if w.exact {
+			w.blocks = append(w.blocks, kind.exactBlocksOf(g.cols, first, n, w.lanes))
+		} else {
+			w.blocks = append(w.blocks, kind.blocksOf(g.cols, first, n))
+		}
 	}
 }
 
-// rest is how many rows of a block are left for a group of two, which must not write more
-// than that.
-func (w *windowing) rest(b *Block) int {
-	if b.rows%4 == 2 && b.cols >= 8 && w.two != nil {
-		return 2
+// parted is the groups that n rows of a block go by: those of one size, and behind them one
+// for just as many rows as are left, if there is such a one; else rest.rows is 0. They are
+// those that compute the fewest rows, some of them twice, a group counting as groupCost more.
+// Rows that are narrow have no rest, which must not write more than its own.
+func (w *windowing) parted(n int, narrow bool) (most, rest windowGroup) {
+	least := 0
+	try := func(g, r windowGroup) {
+		groups := (n - r.rows + g.rows - 1) / g.rows
+		if cost := groups*(g.rows+groupCost) + r.rows; least == 0 || cost < least {
+			most, rest, least = g, r, cost
+		}
 	}
-	return 0
+	for i, g := range w.groups {
+		if g.rows > n && i < len(w.groups)-1 {
+			continue
+		}
+		try(g, windowGroup{})
+		for _, r := range w.rests {
+			if n%g.rows == r.rows && !narrow {
+				try(g, r)
+			}
+		}
+	}
+	return most, rest
 }
+
+// groupCost is what a group takes beside its rows, in rows.
+const groupCost = 1
 
 // straight reports whether a block goes by windows that write nothing behind its places.
 func (w *windowing) straight(b *Block) bool {
-	return w.four != nil && b.cols >= 8 && (b.rows >= 4 || w.rest(b) == b.rows)
+	if !w.there() || w.narrow(b) {
+		return false
+	}
+	most, rest := w.parted(b.rows, false)
+	return b.rows >= most.rows || b.rows == rest.rows
 }
+
+// narrow reports whether the rows of a block are so short that more is written behind them.
+func (w *windowing) narrow(b *Block) bool { return !w.exact && b.cols < w.lanes }
 
 // ending sets what sums go through, from a channel on; nil leaves them as they are.
 func (p *windows) ending(e *Ending, channel int) {
@@ -191,24 +266,24 @@ type target struct {
 	ld, pitch int
 }
 
-// slide sums up the products of a unit's windows: by fours of rows, of which the last ones
-// may be computed twice, and by two where so many are left. Of less than four rows, what
-// is written behind them is of no use.
+// slide sums up the products of a unit's windows: by groups of rows, of which the last ones
+// may be computed twice. Of fewer rows than a group has, what is written behind them is of no
+// use.
 func (t *Thin) slide(w *Work, b *Block, to target, x, filters []float32) {
-	rest := t.windowing.rest(b)
-	if n := b.rows - rest; n > 0 {
-		t.see(w, b, 0, 4, to, x, filters)
+	most, rest := t.windowing.parted(b.rows, t.windowing.narrow(b))
+	if n := b.rows - rest.rows; n > 0 {
+		t.see(w, b, 0, most.rows, to, x, filters)
 		p := &w.windows
-		p.groups = (n + 3) / 4
-		if back := 4*p.groups - n; n >= 4 {
+		p.groups = (n + most.rows - 1) / most.rows
+		if back := most.rows*p.groups - n; n >= most.rows {
 			p.back, p.backY = back*t.geo.rows.Step, back*p.pitch
 		}
-		t.windowing.four(p)
+		most.run(p)
 	}
-	if rest > 0 {
-		t.see(w, b, b.rows-rest, 2, to, x, filters)
+	if rest.rows > 0 {
+		t.see(w, b, b.rows-rest.rows, rest.rows, to, x, filters)
 		w.windows.groups = 1
-		t.windowing.two(&w.windows)
+		rest.run(&w.windows)
 	}
 	runtime.KeepAlive(t)
 	runtime.KeepAlive(to)

@@ -36,3 +36,83 @@ func windows3By1Rows2AVX2(p *windows)
 //
 //go:noescape
 func windows5By1Rows2AVX2(p *windows)
+
+// windows3By1Rows7AVX512 sums up products of windows of 3 x 3, 1 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows3By1Rows7AVX512(p *windows)
+
+// windows5By1Rows7AVX512 sums up products of windows of 5 x 5, 1 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows5By1Rows7AVX512(p *windows)
+
+// windows3By2Rows7AVX512 sums up products of windows of 3 x 3, 2 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows3By2Rows7AVX512(p *windows)
+
+// windows5By2Rows7AVX512 sums up products of windows of 5 x 5, 2 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows5By2Rows7AVX512(p *windows)
+
+// windows3By1Rows4AVX512 sums up products of windows of 3 x 3, 1 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows3By1Rows4AVX512(p *windows)
+
+// windows5By1Rows4AVX512 sums up products of windows of 5 x 5, 1 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows5By1Rows4AVX512(p *windows)
+
+// windows3By2Rows4AVX512 sums up products of windows of 3 x 3, 2 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows3By2Rows4AVX512(p *windows)
+
+// windows5By2Rows4AVX512 sums up products of windows of 5 x 5, 2 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows5By2Rows4AVX512(p *windows)
+
+// windows3By1Rows7AVX512VL sums up products of windows of 3 x 3, 1 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows3By1Rows7AVX512VL(p *windows)
+
+// windows5By1Rows7AVX512VL sums up products of windows of 5 x 5, 1 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows5By1Rows7AVX512VL(p *windows)
+
+// windows3By2Rows7AVX512VL sums up products of windows of 3 x 3, 2 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows3By2Rows7AVX512VL(p *windows)
+
+// windows5By2Rows7AVX512VL sums up products of windows of 5 x 5, 2 apart, and the filters of their planes, for groups of 7 rows of places.
+//
+//go:noescape
+func windows5By2Rows7AVX512VL(p *windows)
+
+// windows3By1Rows4AVX512VL sums up products of windows of 3 x 3, 1 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows3By1Rows4AVX512VL(p *windows)
+
+// windows5By1Rows4AVX512VL sums up products of windows of 5 x 5, 1 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows5By1Rows4AVX512VL(p *windows)
+
+// windows3By2Rows4AVX512VL sums up products of windows of 3 x 3, 2 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows3By2Rows4AVX512VL(p *windows)
+
+// windows5By2Rows4AVX512VL sums up products of windows of 5 x 5, 2 apart, and the filters of their planes, for groups of 4 rows of places.
+//
+//go:noescape
+func windows5By2Rows4AVX512VL(p *windows)

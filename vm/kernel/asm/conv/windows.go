@@ -42,21 +42,34 @@ const (
 const (
 	blockCol   = 8 * iota // bytes from the beginning of a row of x to what its first place sees first
 	blockTo               // bytes from the beginning of a row of sums
-	blockMasks            // of what is loaded, one behind the other; 0: all of it is there
-	blockBytes
+	blockMasks            // AVX2: of what is loaded, one behind the other; 0: all of it is there
+	blockBits             // AVX-512: bits for each register that is loaded, and for the sums
+	blockBytes = blockBits + 2*8
 )
 
 // windows writes a function for each size of square windows, step, and number of rows of
 // places that are under way at a time: four, so that there are enough sums for the latency
-// of products, and two for what is left of rows in frequent cases.
+// of products, and two for what is left of rows in frequent cases. AVX-512 has registers for
+// the sums of seven, which the sides of images are often multiples of, and half of its width
+// for rows of eight places, of which it would be wasted.
 func windows(c *Context) {
-	for _, w := range []window{
-		{size: 3, step: 1, rows: 4}, {size: 5, step: 1, rows: 4}, {size: 7, step: 1, rows: 4},
-		{size: 3, step: 2, rows: 4}, {size: 5, step: 2, rows: 4},
-		{size: 3, step: 1, rows: 2}, {size: 5, step: 1, rows: 2},
+	order := c.ConstData("pairs", U64(0x07_05_03_01_06_04_02_00))
+	half := level{"AVX512VL", 32, levels[0].vec, levels[0].clear}
+	for _, by := range []struct {
+		level
+		rows  int
+		kinds [][2]int // size and step
+	}{
+		{levels[0], 4, [][2]int{{3, 1}, {5, 1}, {7, 1}, {3, 2}, {5, 2}}},
+		{levels[0], 2, [][2]int{{3, 1}, {5, 1}}},
+		{levels[1], 7, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{levels[1], 4, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{half, 7, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{half, 4, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
 	} {
-		w.Context = c
-		w.write()
+		for _, k := range by.kinds {
+			(&window{Context: c, level: by.level, size: k[0], step: k[1], rows: by.rows, order: order}).write()
+		}
 	}
 }
 
@@ -64,12 +77,17 @@ func windows(c *Context) {
 // planes, each by a filter of its own.
 type window struct {
 	*Context
+	level
 	size, step int
 	rows       int // of places in a group
 	at         reg.GPVirtual
 	w          reg.GPVirtual
-	kept       [][]reg.VecVirtual // all of the filter, by row and column; nil: as it is needed
+	order      Mem                // which pairs of places follow each other, where both halves have them in turns
+	kept       [][]reg.VecVirtual // rows of the filter, by column; the others are loaded as they are needed
 }
+
+// chosen is whether there are masks of bits, and 32 registers.
+func (w *window) chosen() bool { return w.name != levels[0].name }
 
 func (w *window) field(offset int) reg.GPVirtual {
 	r := w.GP64()
@@ -93,11 +111,11 @@ func (w *window) load(i int) int {
 	if w.step == 1 {
 		return 4 * i
 	}
-	return 4 * (i/2*2 + i%2*8)
+	return 4*(i/2*2) + i%2*w.bytes
 }
 
 func (w *window) write() {
-	name := fmt.Sprintf("windows%dBy%dRows%dAVX2", w.size, w.step, w.rows)
+	name := fmt.Sprintf("windows%dBy%dRows%d%s", w.size, w.step, w.rows, w.name)
 	w.Function(name)
 	w.Pragma("noescape")
 	w.Signature(gen.Pointer("conv", "p", "windows"))
@@ -114,6 +132,34 @@ func (w *window) write() {
 	w.see(first)
 	block, wide := w.field(windowsBlocks), w.field(windowsWide)
 	w.Label("block")
+	if w.chosen() {
+		w.chosenBlock(block, y)
+	} else {
+		w.block(block, wide, y)
+	}
+	w.ADDQ(Imm(blockBytes), block)
+	w.DECQ(wide)
+	w.JNE(LabelRef("block"))
+	w.Label("row")
+	w.ADDQ(Imm(uint64(w.rows*w.step)), first)
+	down := w.GP64()
+	w.IMUL3Q(Imm(uint64(w.rows)), Mem{Base: w.at, Disp: windowsPitch}, down)
+	w.ADDQ(down, y)
+	w.DECQ(groups)
+	w.JEQ(LabelRef("planeDone"))
+	w.CMPQ(groups, Imm(1))
+	w.JNE(LabelRef("group"))
+	w.SUBQ(Mem{Base: w.at, Disp: windowsBack}, first)
+	w.SUBQ(Mem{Base: w.at, Disp: windowsBackY}, y)
+	w.JMP(LabelRef("group"))
+	w.Label("planeDone")
+	w.next()
+	w.JNE(LabelRef("plane"))
+	end(w.Context)
+}
+
+// block is one block of AVX2, or two of those that go by pairs, which then goes on itself.
+func (w *window) block(block, wide, y reg.GPVirtual) {
 	if w.kept == nil {
 		w.CMPQ(wide, Imm(2))
 		w.JL(LabelRef("single"))
@@ -136,24 +182,6 @@ func (w *window) write() {
 	w.Label("edge")
 	w.store("edge", w.sums(w.masked(masks), col), to)
 	w.Label("next")
-	w.ADDQ(Imm(blockBytes), block)
-	w.DECQ(wide)
-	w.JNE(LabelRef("block"))
-	w.Label("row")
-	w.ADDQ(Imm(uint64(w.rows*w.step)), first)
-	pitch := w.field(windowsPitch)
-	w.LEAQ(Mem{Base: y, Index: pitch, Scale: uint8(w.rows)}, y)
-	w.DECQ(groups)
-	w.JEQ(LabelRef("planeDone"))
-	w.CMPQ(groups, Imm(1))
-	w.JNE(LabelRef("group"))
-	w.SUBQ(Mem{Base: w.at, Disp: windowsBack}, first)
-	w.SUBQ(Mem{Base: w.at, Disp: windowsBackY}, y)
-	w.JMP(LabelRef("group"))
-	w.Label("planeDone")
-	w.next()
-	w.JNE(LabelRef("plane"))
-	end(w.Context)
 }
 
 // next goes to the next plane.
@@ -179,14 +207,18 @@ func (w *window) steps() {
 	w.Label("kept")
 }
 
-// keep loads the filter if there are registers for it.
+// keep loads the filter if there are registers for it, of AVX-512 as many rows as there are
+// registers for: what places see takes up to three.
 func (w *window) keep() {
-	if w.size > 3 {
-		return
+	rows := 0
+	switch {
+	case w.chosen():
+		rows = min(w.size, (32-3-w.rows)/w.size)
+	case w.size <= 3:
+		rows = w.size
 	}
-	w.kept = make([][]reg.VecVirtual, w.size)
-	for i := range w.kept {
-		w.kept[i] = w.filterRow(i)
+	for i := range rows {
+		w.kept = append(w.kept, w.filterRow(i))
 	}
 }
 
@@ -200,10 +232,12 @@ func (w *window) filterRow(row int) []reg.VecVirtual {
 
 // filter loads one element into all lanes.
 func (w *window) filter(row, col int) reg.VecVirtual {
-	v := w.YMM()
-	w.VBROADCASTSS(Mem{Base: w.w, Disp: 4 * (row*w.size + col)}, v)
+	v := w.vec(w.Context)
+	w.VBROADCASTSS(w.element(row, col), v)
 	return v
 }
+
+func (w *window) element(row, col int) Mem { return Mem{Base: w.w, Disp: 4 * (row*w.size + col)} }
 
 // see writes down where the rows that a group sees lie.
 func (w *window) see(first reg.GPVirtual) {
@@ -273,105 +307,4 @@ func (w *window) pair(block, y reg.GPVirtual) {
 		w.VMASKMOVPS(from, to, to)
 	})
 	w.Label("stored")
-}
-
-// sums adds up the products of a group of rows of some blocks, in order: row by row of the
-// window, and column by column. Each row of x is loaded once.
-func (w *window) sums(load loader, cols ...reg.GPVirtual) []reg.VecVirtual {
-	sums := make([]reg.VecVirtual, w.rows*len(cols)) // the rows of a block, and those of the next
-	for i := range sums {
-		sums[i] = w.YMM()
-		w.VXORPS(sums[i], sums[i], sums[i])
-	}
-	ahead := w.GP64()
-	w.MOVQ(cols[0], ahead)
-	w.ADDQ(Mem{Base: w.at, Disp: windowsAhead}, ahead)
-	for i := range w.seen() {
-		from := w.field(windowsSeen + 8*i)
-		if i >= w.seen()-w.rows*w.step {
-			w.PREFETCHT0(Mem{Base: from, Index: ahead, Scale: 1})
-		}
-		w.row(from, load, cols, func(j int, x []reg.VecVirtual) {
-			for r := range w.rows {
-				if k := i - w.step*r; k >= 0 && k < w.size {
-					tap := w.tap(k, j)
-					for b, v := range x {
-						w.VFMADD231PS(v, tap, sums[b*w.rows+r])
-					}
-				}
-			}
-		})
-	}
-	return sums
-}
-
-// tap is an element of the filter.
-func (w *window) tap(row, col int) reg.VecVirtual {
-	if w.kept != nil {
-		return w.kept[row][col]
-	}
-	return w.filter(row, col)
-}
-
-// row gives f what eight places of each block see by each column of the window. By steps of
-// two they are in the order 0, 1, 4, 5, 2, 3, 6, 7.
-func (w *window) row(from reg.GPVirtual, load loader, cols []reg.GPVirtual, f func(col int, x []reg.VecVirtual)) {
-	for j := 0; j < w.size; j += w.step {
-		x, odd := make([]reg.VecVirtual, len(cols)), make([]reg.VecVirtual, len(cols))
-		for b, col := range cols {
-			at := Mem{Base: from, Index: col, Scale: 1}
-			x[b] = w.YMM()
-			load(b, at.Offset(w.load(j)), j, x[b])
-			if w.step == 1 {
-				continue
-			}
-			behind, even := w.YMM(), w.YMM()
-			load(b, at.Offset(w.load(j+1)), j+1, behind)
-			w.VSHUFPS(Imm(0b10_00_10_00), behind, x[b], even)
-			if j+1 < w.size {
-				w.VSHUFPS(Imm(0b11_01_11_01), behind, x[b], x[b])
-			}
-			x[b], odd[b] = even, x[b]
-		}
-		f(j, x)
-		if w.step == 2 && j+1 < w.size {
-			f(j+1, odd)
-		}
-	}
-}
-
-// store takes the sums of a group through an ending and puts them into their rows, the upper
-// first: what the last block of a row writes too much belongs to the row below.
-func (w *window) store(label string, sums []reg.VecVirtual, to ...reg.GPVirtual) {
-	e := ender{w.Context, w.at}
-	pitch, has := w.field(windowsPitch), w.field(windowsHas)
-	step := func(i int) {
-		for _, sum := range sums {
-			e.step(i, Mem{Base: w.at, Disp: windowsWith + 32*i}, sum)
-		}
-	}
-	w.TESTQ(U32(hasBias), has)
-	w.JEQ(LabelRef(label + "Norm"))
-	step(0)
-	w.Label(label + "Norm")
-	w.TESTQ(U32(hasNorm), has)
-	w.JEQ(LabelRef(label + "Hold"))
-	for i := 1; i < stepCount; i++ {
-		step(i)
-	}
-	w.Label(label + "Hold")
-	lo, hi := w.YMM(), w.YMM()
-	w.VMOVUPS(Mem{Base: w.at, Disp: windowsLo}, lo)
-	w.VMOVUPS(Mem{Base: w.at, Disp: windowsHi}, hi)
-	for i, sum := range sums {
-		e.hold(lo, hi, sum)
-		if w.step == 2 {
-			w.VPERMPD(Imm(0b11_01_10_00), sum, sum)
-		}
-		at := to[i/w.rows]
-		w.VMOVUPS(sum, Mem{Base: at})
-		if i%w.rows < w.rows-1 {
-			w.ADDQ(pitch, at)
-		}
-	}
 }
