@@ -10,15 +10,24 @@ import (
 var reference = &Row{
 	Name: "any", reach: reach{alone: true},
 	Make: func(b *Body, _ *Options) (*Prepared, string) {
-		if len(b.Ops) != 1 || b.Ops[0].Call == nil || b.Ops[0].Call.Op.Eval == nil || !inOrder(b.Out, &b.Ops[0]) {
+		c := oneCall(b)
+		if c == nil || c.Op.Eval == nil {
 			return nil, notMine
 		}
-		c := b.Ops[0].Call
 		if b.InPlace != Absent && !c.InPlace(argument(&b.Ops[0], b.InPlace)) {
 			return nil, "it needs its argument until the end"
 		}
 		return &Prepared{Name: c.Op.Name + "/any/reference", Work: referenceWork(c), Runner: &evaluation{call: c, args: spreadOf(&b.Ops[0], len(b.In))}}, ""
 	},
+}
+
+// oneCall is the operator of a body that has no other and results in what the operator
+// does; else nil. A region may yield a value twice, an argument, or some results only.
+func oneCall(b *Body) *ir.Call {
+	if len(b.Ops) != 1 || !inOrder(b.Out, &b.Ops[0]) {
+		return nil
+	}
+	return b.Ops[0].Call
 }
 
 // inOrder reports whether a task's results are those of an operator, each once.

@@ -26,7 +26,7 @@ const halvesMost = 64 << 20
 
 func makeHalves(b *Body, o *Options) (*Prepared, string) {
 	c := oneCall(b)
-	if c == nil || c.Op.Class == ir.Elementwise || c.Op.Class == ir.Move || b.InPlace != Absent || len(c.Out) != 1 || !inOrder(b.Out, &b.Ops[0]) {
+	if c == nil || c.Op.Class == ir.Elementwise || c.Op.Class == ir.Move || b.InPlace != Absent || len(c.Out) != 1 {
 		return nil, notMine
 	}
 	if widened(c) == nil {

@@ -31,17 +31,19 @@ var indexes = &Row{Name: "index", reach: reach{heart: anIndex, alone: true}, Mak
 	}, ""
 }}
 
-// onlyCall is the call of a body that has no other, in the order of its inputs.
+// onlyCall is oneCall in the order of the body's inputs, none of which gives its memory
+// away.
 func onlyCall(b *Body) (*ir.Call, string) {
+	c := oneCall(b)
 	switch {
-	case len(b.Ops) != 1 || b.Ops[0].Call == nil:
+	case c == nil:
 		return nil, notMine
 	case b.InPlace != Absent:
 		return nil, "the argument gives its memory away"
 	case spreadOf(&b.Ops[0], len(b.In)) != nil:
 		return nil, "arguments are absent or in another order"
 	}
-	return b.Ops[0].Call, ""
+	return c, ""
 }
 
 // indexers are the operators with indices.

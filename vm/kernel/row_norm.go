@@ -162,14 +162,6 @@ func makeNorm(b *Body, o *Options) (*Prepared, string) {
 	return &Prepared{Work: rowsWork(o.Level, size), Within: normWithin, Runner: t}, ""
 }
 
-// oneCall is the operator of a body that has no other; else nil.
-func oneCall(b *Body) *ir.Call {
-	if len(b.Ops) != 1 {
-		return nil
-	}
-	return b.Ops[0].Call
-}
-
 // rowsWork is about what a pass over elements takes that is computed in float64.
 func rowsWork(l isa.Level, elements int) int64 {
 	if l == isa.Portable {

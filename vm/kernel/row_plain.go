@@ -11,11 +11,8 @@ import (
 // plainRow takes single element-wise operators on integers and floats of eight bytes,
 // casts among all but half floats, and where: a loop in Go for each dtype.
 var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
-	if len(b.Ops) != 1 || b.Ops[0].Call == nil || len(b.In) > 3 || spreadOf(&b.Ops[0], len(b.In)) != nil {
-		return nil, notMine
-	}
-	c := b.Ops[0].Call
-	if len(c.In) == 0 {
+	c := oneCall(b)
+	if c == nil || len(c.In) == 0 || len(b.In) > 3 || spreadOf(&b.Ops[0], len(b.In)) != nil {
 		return nil, notMine
 	}
 	loop := plainLoopOf(c)

@@ -25,12 +25,8 @@ var pools = map[string]func(c *ir.Call, level isa.Level) (Runner, string){
 const poolWithin = 1e-5
 
 func makePool(b *Body, o *Options) (*Prepared, string) {
-	c, why := only(b)
-	if why != "" {
-		return nil, why
-	}
-	make := pools[c.Op.Name]
-	if make == nil {
+	c := oneCall(b)
+	if c == nil || pools[c.Op.Name] == nil {
 		return nil, notMine
 	}
 	if c.In[0].DType != tensor.F32 {
@@ -39,19 +35,11 @@ func makePool(b *Body, o *Options) (*Prepared, string) {
 	if b.InPlace != Absent {
 		return nil, "it needs its argument until the end"
 	}
-	r, why := make(c, o.Level)
+	r, why := pools[c.Op.Name](c, o.Level)
 	if r == nil {
 		return nil, why
 	}
 	return &Prepared{Work: poolWork(c), Within: poolWithin, Runner: r}, ""
-}
-
-// only is the call of a body that has no other operator.
-func only(b *Body) (c *ir.Call, why string) {
-	if len(b.Ops) != 1 || b.Ops[0].Call == nil {
-		return nil, notMine
-	}
-	return b.Ops[0].Call, ""
 }
 
 // poolWork estimates a quarter of a nanosecond for each element of the input and
