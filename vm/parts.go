@@ -11,13 +11,15 @@ import (
 
 // A job is a task of one stream whose parts several executors compute. Each of
 // them has a range of parts of its own, the same in each run, so that the weights
-// that a part reads stay in the caches of its processor; it takes those first, then
-// what others leave of theirs, from their end. The stream's own executor begins the
-// job and waits for the last part: about as long as one part takes.
+// that a part reads stay in the caches of its processor; it takes those first, from the
+// start or in every other run from the end, then what others leave of theirs, from the
+// other side. The stream's own executor begins the job and waits for the last part: about
+// as long as one part takes.
 type job struct {
 	_ line
-	// open has the number of the job above and of its parts below; spent is the
-	// number of the last job of which nobody has a part left to take.
+	// open has the number of the job above, of its parts below, and in the last bit
+	// whether they are taken from the end; spent is the number of the last job of which
+	// nobody has a part left to take.
 	open   atomic.Uint64
 	spent  atomic.Uint32
 	rest   atomic.Int32 // parts that are not done
@@ -53,10 +55,9 @@ const maxParts = 1<<16 - 1
 // round again while a word has it from long ago.
 const sweep = 1 << 20
 
-// take takes parts of a range from lo to hi of a job: the first, or the last if it is
-// not the executor's own. As long as many are left they are several, which are often
+// take takes parts of a range from lo to hi of a job, from its start or its end. As long as many are left they are several, which are often
 // computed together in less time, and in the end one, which is not waited for long.
-func (c *claims) take(job uint32, lo, hi int, own bool) (t taken) {
+func (c *claims) take(job uint32, lo, hi int, first bool) (t taken) {
 	for {
 		from, to := lo, hi
 		word := c.word.Load()
@@ -70,7 +71,7 @@ func (c *claims) take(job uint32, lo, hi int, own bool) (t taken) {
 			return taken{}
 		}
 		n := max(1, (to-from)/takeShare)
-		if own {
+		if first {
 			t, from = taken{from, from + n}, from+n
 		} else {
 			t, to = taken{to - n, to}, to-n
@@ -107,7 +108,7 @@ func (j *job) init(executors int) {
 }
 
 // begin opens the next job.
-func (j *job) begin(st *step, budget *ir.Budget, out, in []*tensor.T) {
+func (j *job) begin(st *step, budget *ir.Budget, out, in []*tensor.T, backwards bool) {
 	number := uint32(j.open.Load()>>32) + 1
 	if number%sweep == 0 {
 		for i := range j.ranges {
@@ -119,7 +120,15 @@ func (j *job) begin(st *step, budget *ir.Budget, out, in []*tensor.T) {
 		j.failed.Store(false)
 	}
 	j.rest.Store(int32(st.parts))
-	j.open.Store(uint64(number)<<32 | uint64(st.parts))
+	j.open.Store(opened(number, st.parts, backwards))
+}
+
+func opened(job uint32, parts int, backwards bool) uint64 {
+	word := uint64(job)<<32 | uint64(parts)<<1
+	if backwards {
+		word |= 1
+	}
+	return word
 }
 
 // has reports whether there may be parts to take.
@@ -129,9 +138,10 @@ func (j *job) has() bool { return uint32(j.open.Load()>>32) != j.spent.Load() }
 // one.
 func (j *job) help(h *hand) bool {
 	word := j.open.Load()
-	number, parts := uint32(word>>32), int(uint32(word))
+	number, parts, backwards := uint32(word>>32), int(uint32(word)>>1), word&1 == 1
+	h.exec.Backwards = backwards
 	done := int32(0)
-	for t := j.claim(number, parts, h); t.len() > 0; t = j.claim(number, parts, h) {
+	for t := j.claim(number, parts, h, backwards); t.len() > 0; t = j.claim(number, parts, h, backwards) {
 		// The job can't end before the parts are counted, nor can the next one begin.
 		h.exec.Again = done > 0
 		if !j.failed.Load() && !j.compute(t, h) {
@@ -147,11 +157,11 @@ func (j *job) help(h *hand) bool {
 }
 
 // claim takes parts of a job; none if none is left.
-func (j *job) claim(number uint32, parts int, h *hand) taken {
+func (j *job) claim(number uint32, parts int, h *hand, backwards bool) taken {
 	n := min(len(j.ranges), parts)
 	for i := range n {
 		e := (h.index + i) % n
-		if t := j.ranges[e].take(number, e*parts/n, (e+1)*parts/n, i == 0); t.len() > 0 {
+		if t := j.ranges[e].take(number, e*parts/n, (e+1)*parts/n, (i == 0) != backwards); t.len() > 0 {
 			return t
 		}
 	}
@@ -191,7 +201,7 @@ func (j *job) await() {
 // share computes a task by parts; it reports whether that went well.
 func (s *stream) share(st *step, out, in []*tensor.T) bool {
 	j, f := &s.job, s.f
-	j.begin(st, &f.budget, out, in)
+	j.begin(st, &f.budget, out, in, s.backwards())
 	if f.jobs.Load()&s.bit == 0 {
 		f.jobs.Or(s.bit)
 	}

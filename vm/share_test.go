@@ -93,7 +93,7 @@ func TestPartsRunOnce(t *testing.T) {
 		h := new(hand)
 		const jobs = 2000
 		for n := range jobs {
-			j.begin(st, nil, nil, nil)
+			j.begin(st, nil, nil, nil, n%2 == 1)
 			j.help(h)
 			j.await()
 			for p := range task.times {
@@ -111,42 +111,77 @@ func TestPartsRunOnce(t *testing.T) {
 }
 
 // TestExecutorsKeepTheirParts: each takes its own range first, from its beginning,
-// and then what others leave, from their end.
+// and then what others leave, from their end; backwards it is the other way round.
 func TestExecutorsKeepTheirParts(t *testing.T) {
 	const parts = 8
-	for index, want := range [][]int{
-		{0, 1, 3, 2, 5, 4, 7, 6},
-		{2, 3, 5, 4, 7, 6, 1, 0},
-		{4, 5, 7, 6, 1, 0, 3, 2},
-		{6, 7, 1, 0, 3, 2, 5, 4},
+	for index, want := range [][2][]int{
+		{{0, 1, 3, 2, 5, 4, 7, 6}, {1, 0, 2, 3, 4, 5, 6, 7}},
+		{{2, 3, 5, 4, 7, 6, 1, 0}, {3, 2, 4, 5, 6, 7, 0, 1}},
+		{{4, 5, 7, 6, 1, 0, 3, 2}, {5, 4, 6, 7, 0, 1, 2, 3}},
+		{{6, 7, 1, 0, 3, 2, 5, 4}, {7, 6, 0, 1, 2, 3, 4, 5}},
 	} {
 		var j job
 		j.init(4)
 		var order []int
 		task := &counted{times: make([]atomic.Int32, parts), done: func(p int) { order = append(order, p) }}
-		for range 3 {
+		for run := range 4 {
 			order = nil
-			j.begin(&step{task: &kernel.Prepared{Runner: task}, parts: parts}, nil, nil, nil)
-			j.help(&hand{index: index})
-			if !slices.Equal(order, want) {
-				t.Errorf("executor %d takes %v, want %v", index, order, want)
+			h := &hand{index: index}
+			j.begin(&step{task: &kernel.Prepared{Runner: task}, parts: parts}, nil, nil, nil, run%2 == 1)
+			j.help(h)
+			if want := want[run%2]; !slices.Equal(order, want) || h.exec.Backwards != (run%2 == 1) {
+				t.Errorf("executor %d takes %v, want %v; backwards: %v", index, order, want, h.exec.Backwards)
 			}
 		}
 	}
 }
 
+// TestRunsGoBackwardsInTurns: a task is told so, whether it is done by parts or whole.
+func TestRunsGoBackwardsInTurns(t *testing.T) {
+	w := NewWorkers(1)
+	defer w.Close()
+	for _, parts := range []int{0, 4} {
+		m := divided(t, w, parts, nil)
+		var back, all atomic.Int32
+		m.code[0][0][0].task.Runner = runner(func(x *kernel.Exec) {
+			all.Add(1)
+			if x.Backwards {
+				back.Add(1)
+			}
+		})
+		for run := range 6 {
+			back.Store(0)
+			all.Store(0)
+			runOnce(t, m)
+			if want := int32(run+1) % 2 * all.Load(); back.Load() != want {
+				t.Errorf("run %d: %d of %d parts went backwards, want %d", run, back.Load(), all.Load(), want)
+			}
+		}
+	}
+}
+
+// A runner computes nothing in any number of parts.
+type runner func(x *kernel.Exec)
+
+func (runner) Parts(want int) int { return want }
+
+func (r runner) Run(x *kernel.Exec, _, _ int, _, _ []*tensor.T) error {
+	r(x)
+	return nil
+}
+
 // TestSeveralAtATime: of many parts several are taken at a time, of few one.
 func TestSeveralAtATime(t *testing.T) {
 	for _, c := range []struct {
-		own  bool
-		want []taken
+		first bool
+		want  []taken
 	}{
 		{true, []taken{{10, 14}, {14, 17}, {17, 19}, {19, 20}, {20, 21}, {21, 22}, {22, 23}, {23, 24}, {24, 25}, {25, 26}, {}}},
 		{false, []taken{{22, 26}, {19, 22}, {17, 19}, {16, 17}, {15, 16}, {14, 15}, {13, 14}, {12, 13}, {11, 12}, {10, 11}, {}}},
 	} {
 		var of claims
 		for _, want := range c.want {
-			if got := of.take(1, 10, 26, c.own); got != want {
+			if got := of.take(1, 10, 26, c.first); got != want {
 				t.Fatalf("takes %v, want %v", got, want)
 			}
 		}
@@ -329,10 +364,10 @@ func TestLateKnowledge(t *testing.T) {
 	j.init(1)
 	st := &step{task: &kernel.Prepared{Runner: &counted{times: make([]atomic.Int32, 1)}}, parts: 1}
 	for range 3 {
-		j.begin(st, nil, nil, nil)
+		j.begin(st, nil, nil, nil, false)
 		j.help(new(hand))
 	}
-	if part := j.claim(2, 1, new(hand)); part.len() > 0 || j.has() {
+	if part := j.claim(2, 1, new(hand), false); part.len() > 0 || j.has() {
 		t.Errorf("parts %v of an earlier job; the last one has parts: %v", part, j.has())
 	}
 }

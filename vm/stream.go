@@ -190,9 +190,13 @@ func (s *stream) compute(st *step, out, in []*tensor.T) error {
 		return errStopped
 	}
 	x := &s.hand.exec
-	x.Budget = &s.f.budget
+	x.Budget, x.Backwards = &s.f.budget, s.backwards()
 	return st.task.Do(x, 0, 1, out, in)
 }
+
+// backwards is what executors are told of a task: every other run, and every other round
+// of a loop.
+func (s *stream) backwards() bool { return (s.f.run+uint64(s.round))%2 == 1 }
 
 // operands are the tensors of a step's results and arguments.
 func (s *stream) operands(st *step) (out, in []*tensor.T) {

@@ -20,6 +20,9 @@ type Exec struct {
 	// Again says that the last that was computed is another part of the same task in the
 	// same run, so that what it has left in memory on the way is good still.
 	Again bool
+	// Backwards says that what comes by once a run may do so from its end: runs ask for that
+	// in turns, so that each begins with what the one before has left in the caches.
+	Backwards bool
 
 	call ir.Call  // of the evaluation under way, with what this run allows
 	of   *ir.Call // what call is a copy of

@@ -113,7 +113,7 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 			n := min(r.narrow.rows, rows.Hi-row)
 			left, again := x.leftOf(p, in[p.a.input], a+row*p.a.row, n, panels)
 			r.job = p.format.Product(n, p.n-from, p.k, left, panels)
-			r.job.Beside, r.job.Again = r.beside, again
+			r.job.Beside, r.job.Again, r.job.Backwards = r.beside, again, x.Backwards
 			r.job.Stop, r.row, r.col = x, row, from
 			if p.way != nil {
 				r.job.Blocks = p.way.blocks

@@ -152,7 +152,7 @@ func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.R
 	job, beside := &x.product.job, x.product.beside
 	*job = gemm.Product{
 		M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a),
-		Beside: beside, Again: beside && x.Again,
+		Beside: beside, Again: beside && x.Again, Backwards: x.Backwards,
 	}
 	if p.way != nil {
 		job.Blocks = p.way.blocks

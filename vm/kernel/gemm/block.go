@@ -21,6 +21,8 @@ type Block struct {
 	Add     bool      // C += A·B
 	Bias    []float32 // N floats that are added to every row in the end; nil: nothing is
 	Next    []float32 // what the next block begins to read B at, if not behind this one's last panel
+	// Backwards goes through the panels from the last to the first; see Product.
+	Backwards bool
 
 	// tiled says that A holds what packTiles has made of it.
 	tiled bool
@@ -108,22 +110,39 @@ func (t *tile) begin(b *Block) {
 // narrow runs tiles of one panel each, for the columns behind some.
 func (t *tile) narrow(k *kernels, s stack, from int) {
 	b := &t.of
-	t.b = address(b.B.Data) + uintptr(from/k.width*t.panel)
 	dense := t.dense(k, s.tiles)
 	t.hop = k.hop(s.tiles, t.line, dense != &noTiles)
-	for n := from; n < b.N; n += k.width {
+	panels, on := ceil(b.N-from, k.width), b.on()
+	for i := range panels {
+		n := from + turned(i, panels, b.Backwards)*k.width
 		t.n = min(b.N-n, k.width)
-		t.next = t.b + uintptr(t.panel)
-		if n+k.width >= b.N && b.Next != nil {
+		t.b = address(b.B.Data) + uintptr(n/k.width*t.panel)
+		t.next = t.b + uintptr(on*t.panel)
+		if i == panels-1 && b.Next != nil {
 			t.next = address(b.Next)
 		}
 		if b.Bias != nil {
 			t.bias = address(b.Bias) + uintptr(n*floatBytes)
 		}
 		t.column(k, s, dense, address(b.C)+uintptr(n*floatBytes))
-		t.b += uintptr(t.panel)
 		b.finish(n, t.n)
 	}
+}
+
+// on is how many panels behind one the next one lies.
+func (b *Block) on() int {
+	if b.Backwards {
+		return -1
+	}
+	return 1
+}
+
+// turned is number i of n, which may be counted from the last one on.
+func turned(i, n int, backwards bool) int {
+	if backwards {
+		return n - 1 - i
+	}
+	return i
 }
 
 // hop is that of so many tiles, which ask for all of the next panel, each for its share: by
@@ -199,10 +218,13 @@ var noTiles [mostRows + 1]func(*tile)
 func (t *tile) wide(k *kernels, s stack) {
 	b := &t.of
 	group := k.panels(s.low)
-	a, panel, c := address(b.A.Data), address(b.B.Data), address(b.C)
-	for n := 0; n < b.N; n += group * k.width {
-		t.next, t.hop = panel+uintptr(group*t.panel), lineBytes
-		if n+group*k.width >= b.N && b.Next != nil {
+	a, c := address(b.A.Data), address(b.C)
+	groups, on := ceil(b.N, group*k.width), b.on()
+	for i := range groups {
+		at := turned(i, groups, b.Backwards) * group
+		n, panel := at*k.width, address(b.B.Data)+uintptr(at*t.panel)
+		t.next, t.hop = panel+uintptr(on*group*t.panel), lineBytes
+		if i == groups-1 && b.Next != nil {
 			t.next = address(b.Next)
 		}
 		row := 0
@@ -213,7 +235,6 @@ func (t *tile) wide(k *kernels, s stack) {
 			row += height
 			t.next += uintptr(t.hop * (b.K / hopSteps))
 		}
-		panel += uintptr(group * t.panel)
 		b.finish(n, min(b.N-n, group*k.width))
 	}
 }

@@ -103,7 +103,7 @@ func (l *low) multiply(t *testing.T, rnd *rand.Rand, p Product, blocks Blocks) [
 	t.Helper()
 	p.Ldc = l.n + rnd.Intn(3)
 	p.C = guarded((l.m-1)*p.Ldc+l.n, rnd.Intn(4))
-	p.Blocks = blocks
+	p.Blocks, p.Backwards = blocks, rnd.Intn(2) == 0
 	var x Scratch
 	row := rnd.Intn(l.m + 1)
 	col := min(l.n, rnd.Intn(l.n/l.f.Width()+2)*l.f.Width())

@@ -31,6 +31,10 @@ type Product struct {
 	// that copies of it are good still; Beside, that there are other calls for further
 	// columns of the same rows, which makes a copy worth more.
 	Again, Beside bool
+	// Backwards goes through the columns from the last to the first. Who multiplies by the
+	// same panels again and again asks for that every other time: if they are somewhat larger
+	// than a cache, it still has those that came last, with which the next product begins.
+	Backwards bool
 
 	format *Format // of A and Panels; nil: floats
 }
@@ -60,7 +64,7 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	if rows.len() <= 0 || cols.len() <= 0 {
 		return nil
 	}
-	m := mul{x: x, p: p, level: level, set: p.kernels(level), blocks: p.Blocks}
+	m := mul{x: x, p: p, level: level, set: p.kernels(level), blocks: p.Blocks, back: p.Backwards && !p.ends()}
 	if m.blocks == (Blocks{}) {
 		m.blocks = Default
 	}
@@ -117,6 +121,7 @@ type mul struct {
 	blocks Blocks
 	words  int // of A a step along k takes
 	b      source
+	back   bool   // columns go from the last to the first, which endings don't
 	cols   int    // of the piece of B that is at hand
 	copied corner // of A, that x.a holds
 }
@@ -192,8 +197,10 @@ func (m *mul) bands(w *piece) error {
 	}
 	wide := even(w.cols.len(), max(m.blocks.Cols, fewRows/high), unit)
 	m.cols = w.cols.len()
+	blocks := ceil(w.cols.len(), wide)
 	for lo := w.tall.Lo; lo < w.tall.Hi; lo += high {
-		for n := w.cols.Lo; n < w.cols.Hi; n += wide {
+		for i := range blocks {
+			n := w.cols.Lo + turned(i, blocks, m.back)*wide
 			if err := m.block(w, w.tall.piece(lo, high), w.cols.piece(n, wide)); err != nil {
 				return err
 			}
@@ -219,7 +226,7 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 		b := Block{
 			M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0, C: c, Ldc: ldc,
 			B: w.b.From((cols.Lo-w.cols.Lo)/m.set.width, k-w.ks.Lo), Next: m.next(w, ks, cols),
-			Bias: m.bias(ks, cols),
+			Bias: m.bias(ks, cols), Backwards: m.back,
 		}
 		m.left(&b, rows, ks)
 		if ks.Hi == m.p.K && m.p.ends() {
@@ -273,19 +280,29 @@ func (m *mul) bias(ks, cols Range) []float32 {
 
 // next is where B is read behind a block.
 func (m *mul) next(w *piece, ks, cols Range) []float32 {
-	panel, k := (cols.Lo-w.cols.Lo)/m.set.width, ks.Hi-w.ks.Lo
-	switch {
-	case m.b == inPlace:
+	if m.b == inPlace {
 		return nil
-	case ks.Hi < w.ks.Hi:
-	case cols.Hi < w.cols.Hi:
-		panel, k = ceil(cols.Hi-w.cols.Lo, m.set.width), 0
-	case m.p.Beside && m.b == given && cols.Hi < m.p.N:
-		panel, k = ceil(cols.Hi-w.cols.Lo, m.set.width), 0 // for the next call
-	default:
-		panel, k = 0, 0 // for the next rows
 	}
-	return w.b.From(panel, k).Data
+	if ks.Hi < w.ks.Hi {
+		return m.first(w, cols, ks.Hi-w.ks.Lo)
+	}
+	before, behind := Range{w.cols.Lo, cols.Lo}, Range{cols.Hi, w.cols.Hi}
+	if m.p.Beside && m.b == given {
+		behind.Hi = m.p.N // for the next call
+	}
+	switch {
+	case m.back && before.len() > 0:
+		return m.first(w, before, 0)
+	case !m.back && behind.len() > 0:
+		return m.first(w, behind, 0)
+	}
+	return m.first(w, w.cols, 0) // for the next rows
+}
+
+// first is what is read first of some columns of a piece of B, from row k of it on.
+func (m *mul) first(w *piece, cols Range, k int) []float32 {
+	from, panels := ceil(cols.Lo-w.cols.Lo, m.set.width), ceil(cols.len(), m.set.width)
+	return w.b.From(from+turned(0, panels, m.back), k).Data
 }
 
 func ceil(n, unit int) int { return (n + unit - 1) / unit }

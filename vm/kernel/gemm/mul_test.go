@@ -107,6 +107,15 @@ func (s sample) block(t *testing.T, level isa.Level, rnd *rand.Rand) {
 	x.Run(level, b)
 	s.check(t, c, ldc, nil)
 	once := append([]float32(nil), c...)
+	clear(c)
+	b.Backwards = true
+	x.Run(level, b)
+	for i := range once {
+		if i%ldc < s.n && math.Float32bits(once[i]) != math.Float32bits(c[i]) {
+			t.Fatalf("%v %dx%d: backwards %g, not %g", level, s.m, s.n, c[i], once[i])
+		}
+	}
+	copy(c, once)
 	*b = Block{M: s.m, N: s.n, K: 0, C: c, Ldc: ldc, A: s.a, B: b.B, Add: true}
 	x.Run(level, b)
 	for i := range once {
@@ -202,7 +211,7 @@ func (s sample) mul(t *testing.T, rnd *rand.Rand, level isa.Level, blocks Blocks
 	if rnd.Intn(2) == 0 {
 		p.Panels = s.packed(level)
 	}
-	p.Bias = s.bias()
+	p.Bias, p.Backwards = s.bias(), rnd.Intn(2) == 0
 	c := guarded(s.m*s.n, rnd.Intn(4))
 	tail := &doubled{to: make([]float32, s.m*s.n), ld: s.n}
 	way := rnd.Intn(3)
@@ -230,6 +239,38 @@ func (s sample) mul(t *testing.T, rnd *rand.Rand, level isa.Level, blocks Blocks
 	}
 	whole(t, "C", c)
 	return c
+}
+
+// columnsOf is a tail that notes where blocks begin.
+type columnsOf struct{ list []int }
+
+func (c *columnsOf) Block(row, col, rows, cols int, _ []float32, ldc int) {
+	c.list = append(c.list, col)
+}
+
+// TestBackwards: what comes first by the usual way comes last.
+func TestBackwards(t *testing.T) {
+	rnd := rand.New(rand.NewSource(12))
+	for _, level := range isa.Levels() {
+		w := Width(level)
+		blocks := Default
+		blocks.Rows, blocks.Cols = fewRows, w
+		s := sample{m: fewRows / w, n: 3*w + 1, k: 1}
+		s.a, s.b = fill(rnd, s.m, s.k), fill(rnd, s.k, s.n)
+		for _, backwards := range []bool{false, true} {
+			var seen columnsOf
+			var x Scratch
+			x.Mul(level, &Product{M: s.m, N: s.n, K: s.k, A: s.a, Panels: s.packed(level), Blocks: blocks, Tail: &seen, Backwards: backwards},
+				Range{0, s.m}, Range{0, s.n})
+			want := []int{0, w, 2 * w, 3 * w}
+			if backwards {
+				slices.Reverse(want)
+			}
+			if !slices.Equal(seen.list, want) {
+				t.Errorf("%v, backwards %v: blocks begin at %v, want %v", level, backwards, seen.list, want)
+			}
+		}
+	}
 }
 
 // TestLevels: levels with fused products give the same bits.
