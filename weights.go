@@ -77,9 +77,9 @@ func (p *Program) bindWeights(c *compilation, f *ir.Func) error {
 		p.release = append(p.release, set.Close)
 		p.plans.seldom = set.Release
 	}
-	if c.text.file != nil {
-		p.plans.seldom = c.text.file.Release
-		p.plans.packed = c.text.file
+	if file := c.text.file; file != nil {
+		p.plans.seldom = func(t *Tensor) bool { return file.Release(t) || set != nil && set.Release(t) }
+		p.plans.packed = file
 	}
 	renames := make([]weights.Rename, len(c.opts.Rename))
 	for i, r := range c.opts.Rename {

@@ -19,7 +19,7 @@ import (
 // packed it, and runs do not read it otherwise. Whoever wants it later, for a plan of
 // other sizes, for Save, for the interpreter, has it made anew of the file.
 //
-// What is made of weights that lie in no file stays: its sources are not kept.
+// What is made of large weights that lie in no file stays: its sources are not kept.
 
 // heldWeights are the weights that can be made anew. The zero value has none.
 type heldWeights struct {
@@ -42,7 +42,8 @@ type heldWeight struct {
 	dropped bool // they are not there
 }
 
-// leastHeld is from how many bytes on a weight is worth it.
+// leastHeld is from how many bytes on a weight is worth it; what is smaller may be kept to
+// make others of it.
 const leastHeld = 64 << 10
 
 // holdMade notes which of the weights that were made can be made anew.
@@ -56,7 +57,7 @@ func (p *Program) holdMade(made map[string]*Tensor) {
 		shared[unsafe.SliceData(t.Data)]++
 	}
 	for _, group := range weightGroups(p.fn.Weights) {
-		sources := p.sourcesInFile(group)
+		sources := p.lastingSources(group)
 		if sources == nil {
 			continue
 		}
@@ -74,8 +75,9 @@ func (p *Program) holdMade(made map[string]*Tensor) {
 	p.held = h
 }
 
-// sourcesInFile are the weights that a group reads; nil: not all of them lie in a file.
-func (p *Program) sourcesInFile(group []*ir.Value) map[string]*Tensor {
+// lastingSources are the weights that a group reads; nil: some that take memory worth
+// having back do not lie in a file.
+func (p *Program) lastingSources(group []*ir.Value) map[string]*Tensor {
 	sources := map[string]*Tensor{}
 	for _, v := range group {
 		for _, a := range v.Args {
@@ -83,7 +85,7 @@ func (p *Program) sourcesInFile(group []*ir.Value) map[string]*Tensor {
 				continue
 			}
 			t := p.weights[a.Key()]
-			if t == nil || !p.plans.seldom(t) {
+			if t == nil || len(t.Data) >= leastHeld && !p.plans.seldom(t) {
 				return nil
 			}
 			sources[a.Key()] = t

@@ -1,8 +1,8 @@
 // Package mapped reads files in place.
 //
 //	f, err := mapped.Open("model.safetensors")   f.Data is the file's content
-//	f.Release(part)                              the system may drop those pages, and brings
-//	                                             back only what is read, a few at a time
+//	f.Lift(part)                                 the part, or a copy of one that is small
+//	f.Release(part)                              the system may drop what reading it took
 //	f.Close()                                    Data is gone
 //
 // A regular file is mapped into memory where the system can do that, so that what

@@ -17,9 +17,18 @@ type File struct {
 	Data []byte // begins at a multiple of 64 bytes
 
 	mu      sync.Mutex
-	mapping mmap.MMap                // nil: the file was read
-	small   struct{ first, end int } // what lies between parts that were released
+	mapping mmap.MMap // nil: the file was read
 }
+
+const (
+	// most is how much a system may bring in where one byte is read. Linux 6.18 maps all
+	// that its cache of the file holds as one piece: a large page at most, which is this
+	// much on x86, and begins at a multiple of it in the file.
+	most = 2 << 20
+	// small is below which size Lift copies: biases and norms are smaller, and matrices
+	// that would be worth packing hardly ever.
+	small = 64 << 10
+)
 
 // Open maps or reads a file. Folders are refused.
 func Open(path string) (*File, error) {
@@ -49,10 +58,10 @@ func Open(path string) (*File, error) {
 	return &File{Data: data}, nil
 }
 
-// Release says that a part of Data will not be read for long: its whole pages no
-// longer count as the process's memory, and come back when they are read. A part
-// that does not lie in a mapping, and a system that has no such call, make it do
-// nothing. It reports whether part lies in the file.
+// Release says that a part of Data will not be read for long: what reading it may have
+// brought in, which is more than the part, no longer counts as the process's memory, and
+// comes back when it is read. A part that does not lie in a mapping, and a system that has
+// no such call, make it do nothing. It reports whether part lies in the file.
 func (f *File) Release(part []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,27 +69,32 @@ func (f *File) Release(part []byte) bool {
 	if at < 0 {
 		return false
 	}
-	page := os.Getpagesize()
-	first, end := (at+page-1)/page*page, (at+len(part))/page*page
-	if first < end {
-		f.divide(first, end)
-		forget(f.mapping[first:end])
-	}
+	// To the ends of large pages: if of two neighbours that are read at a time each left
+	// the page that they share to the other, it would stay. What of it is still being read
+	// comes back, and goes when its reader releases it.
+	end := (at + len(part) + most - 1) / most * most
+	forget(f.mapping[at/most*most : min(end, len(f.mapping))])
 	return true
 }
 
-// divide has the mapping, from the first part that is released to the last, come
-// back in small pages: what is read in between, such as a bias between two matrices,
-// would else bring a large one with most of a neighbour in it.
-func (f *File) divide(first, end int) {
-	s := &f.small
-	if s.end > s.first {
-		first, end = min(first, s.first), max(end, s.end)
+// Lift returns what to read in the place of a part of Data that is read now and then, as
+// long as the file is open: a copy if it is small, since reading a few bytes in the file
+// brings in much else each time, and the part itself if not.
+func (f *File) Lift(part []byte) []byte {
+	if len(part) >= small || !f.holds(part) {
+		return part
 	}
-	if first != s.first || end != s.end {
-		s.first, s.end = first, end
-		inSmallPages(f.mapping[first:end])
-	}
+	b := tensor.AlignedBytes(len(part))
+	copy(b, part)
+	f.Release(part)
+	return b
+}
+
+// holds reports whether a part lies in the mapping.
+func (f *File) holds(part []byte) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return offset(f.mapping, part) >= 0
 }
 
 // offset is where a part begins in the whole; -1: it is no part of it.

@@ -57,6 +57,21 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestLift: a small part is copied, a large one and what does not lie in the file are not.
+func TestLift(t *testing.T) {
+	f, want := open(t, 1<<20)
+	for _, part := range [][]byte{f.Data[:0], f.Data[5:6], f.Data[70_000:72_000], f.Data[4096:300_000], f.Data, want[:100]} {
+		got := f.Lift(part)
+		if !bytes.Equal(got, part) {
+			t.Errorf("of %d bytes others are read", len(part))
+		}
+		copied := len(part) > 0 && &got[0] != &part[0]
+		if small := len(part) > 0 && len(part) < 10_000 && &part[0] != &want[0]; copied != small {
+			t.Errorf("%d bytes, copied: %v", len(part), copied)
+		}
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	if _, err := mapped.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is a folder") {
 		t.Errorf("a folder: %v", err)

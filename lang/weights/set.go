@@ -126,8 +126,8 @@ func (s *Set) Lookup(name string) (t *tensor.T, ok bool) {
 	return t, err == nil
 }
 
-// Read returns a tensor, without a copy if it is stored uncompressed and
-// aligned. The error is a *diag.Diagnostic of code bad-weight: no such name, a
+// Read returns a tensor, without a copy if it is stored uncompressed, aligned and
+// not small (see mapped.File.Lift). The error is a *diag.Diagnostic of code bad-weight: no such name, a
 // dtype that npu does not have, a damaged array.
 func (s *Set) Read(name string) (*tensor.T, error) {
 	s.mu.Lock()
@@ -138,6 +138,9 @@ func (s *Set) Read(name string) (*tensor.T, error) {
 	t, err := s.load(name)
 	if err != nil {
 		return nil, s.bad(err)
+	}
+	if s.mapped != nil {
+		t.Data = s.mapped.Lift(t.Data) // a tensor of nobody else's
 	}
 	s.read[name] = t
 	return t, nil
