@@ -48,7 +48,7 @@ var bf16AVX2 = kernels{
 }
 
 var bf16AVX512 = kernels{
-	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1BF16AVX512, 4: tile1x4BF16AVX512},
 		2:  {1: tile2x1BF16AVX512, 2: tile2x2BF16AVX512},
@@ -83,7 +83,7 @@ var f16AVX2 = kernels{
 }
 
 var f16AVX512 = kernels{
-	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1F16AVX512, 4: tile1x4F16AVX512},
 		2:  {1: tile2x1F16AVX512, 2: tile2x2F16AVX512},
@@ -101,7 +101,7 @@ var f16AVX512 = kernels{
 }
 
 var bf16Pairs = kernels{
-	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1PairsAVX512, 4: tile1x4PairsAVX512},
 		2:  {1: tile2x1PairsAVX512, 2: tile2x2PairsAVX512},
@@ -156,7 +156,7 @@ var int8QuadsAVX2 = kernels{
 		5: {1: tile5x1QuadsAVX2},
 		6: {1: tile6x1QuadsAVX2},
 	},
-	line: 64,
+	line: 64, asks: 2,
 	dense: [2][mostRows + 1]func(*tile){
 		inTiles: {4: tiled4QuadsAVX2, 5: tiled5QuadsAVX2, 6: tiled6QuadsAVX2},
 		inRows:  {4: rows4QuadsAVX2, 5: rows5QuadsAVX2, 6: rows6QuadsAVX2},
@@ -164,7 +164,7 @@ var int8QuadsAVX2 = kernels{
 }
 
 var int8QuadsAVX512 = kernels{
-	rows: 12, width: 32, columns: true, turns: &turnsAVX2,
+	rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 		1:  {1: tile1x1QuadsAVX512, 4: tile1x4QuadsAVX512},
 		2:  {1: tile2x1QuadsAVX512, 2: tile2x2QuadsAVX512},

@@ -6,6 +6,11 @@ var turnsAVX2 = turns{
 	nil, turn1AVX2, turn2AVX2, turn3AVX2, turn4AVX2, turn5AVX2, turn6AVX2, turn7AVX2, turn8AVX2,
 }
 
+var turnsAVX512 = turns{
+	nil, turn1AVX2, turn2AVX2, turn3AVX2, turn4AVX2, turn5AVX2, turn6AVX2, turn7AVX2, turn8AVX2,
+	turn9AVX512, turn10AVX512, turn11AVX512, turn12AVX512,
+}
+
 var levels = [isa.NEON + 1]*kernels{
 	isa.Portable: &portable,
 	isa.AVX2: {
@@ -26,7 +31,7 @@ var levels = [isa.NEON + 1]*kernels{
 		thirds: thirds4AVX2,
 	},
 	isa.AVX512: {
-		rows: 12, width: 32, columns: true, turns: &turnsAVX2,
+		rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 		tiles: [mostRows + 1][mostPanels + 1]func(*tile){
 			1:  {1: tile1x1AVX512, 4: tile1x4AVX512},
 			2:  {1: tile2x1AVX512, 2: tile2x2AVX512},

@@ -68,10 +68,18 @@ const (
 	inRows         // its rows are in one piece each
 )
 
-// turns have, by their number, the functions that write one to eight rows of src, row
-// bytes apart, as lines of as many floats, line bytes apart: blocks times eight of
-// them.
-type turns [9]func(dst, src *float32, line, row, blocks int)
+// turns have, by their number, the functions that write rows of src, row bytes apart, as
+// lines of as many floats, line bytes apart: blocks times eight of them. There are those of
+// one to eight rows, and of some levels more.
+type turns [mostRows + 1]func(dst, src *float32, line, row, blocks int)
+
+// most is how many of n rows are turned at once.
+func (t *turns) most(n int) int {
+	if n < len(t) && t[n] != nil {
+		return n
+	}
+	return min(n, 8)
+}
 
 // panels is how many panels tiles of so many rows span at most.
 func (k *kernels) panels(rows int) int {

@@ -25,8 +25,9 @@ func (k *kernels) packTile(dst []float32, a Matrix, h, n int) {
 		whole = 0
 	}
 	if whole > 0 {
-		for row := 0; row < h; row += 8 {
-			k.turns[min(8, h-row)](unsafe.SliceData(dst[row:]), unsafe.SliceData(a.From(row, 0).Data), h*floatBytes, a.Row*floatBytes, whole)
+		for row, rows := 0, 0; row < h; row += rows {
+			rows = k.turns.most(h - row)
+			k.turns[rows](unsafe.SliceData(dst[row:]), unsafe.SliceData(a.From(row, 0).Data), h*floatBytes, a.Row*floatBytes, whole)
 		}
 	}
 	for j := whole * 8; j < n; j++ {

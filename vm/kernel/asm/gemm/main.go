@@ -8,7 +8,7 @@ import (
 )
 
 func main() {
-	files := []gen.File{{Name: "turn", Build: turns}, {Name: "finish", Build: finishes}, {Name: "thirds", Build: thirds}, {Name: "tiles_neon", ARM64: neonTiles}}
+	files := []gen.File{{Name: "turn", Build: turns}, {Name: "turn_wide", Build: wideTurns}, {Name: "finish", Build: finishes}, {Name: "thirds", Build: thirds}, {Name: "tiles_neon", ARM64: neonTiles}}
 	for _, k := range []struct {
 		operands
 		levels []vectors

@@ -17,13 +17,17 @@ func turns(c *Context) {
 	}
 }
 
-func turn(c *Context, rows int) {
-	name := fmt.Sprintf("turn%dAVX2", rows)
+// turnHead begins a function.
+func turnHead(c *Context, name string, rows int) {
 	c.Function(name)
 	c.Pragma("noescape")
 	c.SignatureExpr("func(dst, src *float32, line, row, blocks int)")
 	c.Doc(fmt.Sprintf("%s writes rows of src, row bytes apart, as lines of %d floats, line bytes", name, rows),
 		"apart: blocks times eight of them.")
+}
+
+func turn(c *Context, rows int) {
+	turnHead(c, fmt.Sprintf("turn%dAVX2", rows), rows)
 	arg := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
 	dst, src, line, row, n := arg("dst"), arg("src"), arg("line"), arg("row"), arg("blocks")
 	from, to := gen.Eight(c, src, row), gen.Eight(c, dst, line)

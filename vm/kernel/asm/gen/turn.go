@@ -29,17 +29,22 @@ func (s Strided) At(i int) Mem {
 	return [...]Mem{{Base: base}, {Base: base, Index: s.By, Scale: 1}, {Base: base, Index: s.By, Scale: 2}, {Base: base, Index: s.By3, Scale: 1}}[i]
 }
 
-// Quarters turns four registers of eight floats within halves: column i is in the lower
-// half of the result's register i, and column i+4 in the upper one.
+// Quarters turns four registers of floats within quarters of 64 bytes: with eight floats
+// each, column i is in the lower half of the result's register i, and column i+4 in the upper
+// one.
 func Quarters(c *build.Context, r [4]reg.VecVirtual) (q [4]reg.VecVirtual) {
 	var p [4]reg.VecVirtual
+	alloc := c.YMM
+	if r[0].Size() == 64 {
+		alloc = c.ZMM
+	}
 	for i := 0; i < 4; i += 2 {
-		p[i], p[i+1] = c.YMM(), c.YMM()
+		p[i], p[i+1] = alloc(), alloc()
 		c.VUNPCKLPS(r[i+1], r[i], p[i])
 		c.VUNPCKHPS(r[i+1], r[i], p[i+1])
 	}
 	for j := range 2 {
-		q[2*j], q[2*j+1] = c.YMM(), c.YMM()
+		q[2*j], q[2*j+1] = alloc(), alloc()
 		c.VSHUFPS(U8(0x44), p[2+j], p[j], q[2*j])
 		c.VSHUFPS(U8(0xee), p[2+j], p[j], q[2*j+1])
 	}
