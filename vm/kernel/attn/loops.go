@@ -43,10 +43,9 @@ func at(l isa.Level) *loops {
 	return &portable
 }
 
-// rowLanes is how many floats of a row are under way, sumLanes how many sums: sixteen
-// floats at a time are folded onto those, and in the end they are, each time the upper
-// half onto the lower.
-const rowLanes, sumLanes = 32, 8
+// rowLanes is how many floats of a row are under way, sumLanes how many sums, which
+// in the end are folded, each time the upper half onto the lower.
+const rowLanes, sumLanes = 32, 16
 
 // loneKeys and loneDeep are what the loop lone takes at a time.
 const loneKeys, loneDeep = 16, 16

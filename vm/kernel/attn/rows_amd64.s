@@ -428,6 +428,7 @@ next:
 	VADDPS       Y1, Y4, Y3
 	VSUBPS       Y4, Y2, Y4
 	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -436,66 +437,66 @@ next:
 	JLT          rowRest
 
 rowBlock:
-	VMOVUPS     (DX)(R9*1), Y6
-	VMOVUPS     32(DX)(R9*1), Y7
-	VMAXPS      Y6, Y3, Y6
+	VMOVUPS     (DX)(R9*1), Y7
+	VMOVUPS     32(DX)(R9*1), Y8
 	VMAXPS      Y7, Y3, Y7
-	VADDPS      Y4, Y6, Y8
+	VMAXPS      Y8, Y3, Y8
 	VADDPS      Y4, Y7, Y9
-	VPERMPS     Y0, Y8, Y10
+	VADDPS      Y4, Y8, Y10
 	VPERMPS     Y0, Y9, Y11
-	VSUBPS      Y4, Y8, Y12
+	VPERMPS     Y0, Y10, Y12
 	VSUBPS      Y4, Y9, Y13
-	VPSLLD      $0x14, Y8, Y8
+	VSUBPS      Y4, Y10, Y14
 	VPSLLD      $0x14, Y9, Y9
-	VSUBPS      Y12, Y6, Y6
+	VPSLLD      $0x14, Y10, Y10
 	VSUBPS      Y13, Y7, Y7
-	VPADDD      Y8, Y10, Y10
+	VSUBPS      Y14, Y8, Y8
 	VPADDD      Y9, Y11, Y11
-	VMOVUPS     two0s<>+0(SB), Y12
+	VPADDD      Y10, Y12, Y12
 	VMOVUPS     two0s<>+0(SB), Y13
-	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VMOVUPS     two0s<>+0(SB), Y14
 	VFMADD213PS two1s<>+0(SB), Y7, Y13
-	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y8, Y14
 	VFMADD213PS two2s<>+0(SB), Y7, Y13
-	VMULPS      Y6, Y10, Y6
+	VFMADD213PS two2s<>+0(SB), Y8, Y14
 	VMULPS      Y7, Y11, Y7
-	VFMADD213PS Y10, Y12, Y6
+	VMULPS      Y8, Y12, Y8
 	VFMADD213PS Y11, Y13, Y7
-	VMOVUPS     Y6, (DX)(R9*1)
-	VMOVUPS     Y7, 32(DX)(R9*1)
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
-	VMOVUPS     64(DX)(R9*1), Y6
-	VMOVUPS     96(DX)(R9*1), Y7
-	VMAXPS      Y6, Y3, Y6
+	VFMADD213PS Y12, Y14, Y8
+	VMOVUPS     Y7, (DX)(R9*1)
+	VMOVUPS     Y8, 32(DX)(R9*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y8, Y6, Y6
+	VMOVUPS     64(DX)(R9*1), Y7
+	VMOVUPS     96(DX)(R9*1), Y8
 	VMAXPS      Y7, Y3, Y7
-	VADDPS      Y4, Y6, Y8
+	VMAXPS      Y8, Y3, Y8
 	VADDPS      Y4, Y7, Y9
-	VPERMPS     Y0, Y8, Y10
+	VADDPS      Y4, Y8, Y10
 	VPERMPS     Y0, Y9, Y11
-	VSUBPS      Y4, Y8, Y12
+	VPERMPS     Y0, Y10, Y12
 	VSUBPS      Y4, Y9, Y13
-	VPSLLD      $0x14, Y8, Y8
+	VSUBPS      Y4, Y10, Y14
 	VPSLLD      $0x14, Y9, Y9
-	VSUBPS      Y12, Y6, Y6
+	VPSLLD      $0x14, Y10, Y10
 	VSUBPS      Y13, Y7, Y7
-	VPADDD      Y8, Y10, Y10
+	VSUBPS      Y14, Y8, Y8
 	VPADDD      Y9, Y11, Y11
-	VMOVUPS     two0s<>+0(SB), Y12
+	VPADDD      Y10, Y12, Y12
 	VMOVUPS     two0s<>+0(SB), Y13
-	VFMADD213PS two1s<>+0(SB), Y6, Y12
+	VMOVUPS     two0s<>+0(SB), Y14
 	VFMADD213PS two1s<>+0(SB), Y7, Y13
-	VFMADD213PS two2s<>+0(SB), Y6, Y12
+	VFMADD213PS two1s<>+0(SB), Y8, Y14
 	VFMADD213PS two2s<>+0(SB), Y7, Y13
-	VMULPS      Y6, Y10, Y6
+	VFMADD213PS two2s<>+0(SB), Y8, Y14
 	VMULPS      Y7, Y11, Y7
-	VFMADD213PS Y10, Y12, Y6
+	VMULPS      Y8, Y12, Y8
 	VFMADD213PS Y11, Y13, Y7
-	VMOVUPS     Y6, 64(DX)(R9*1)
-	VMOVUPS     Y7, 96(DX)(R9*1)
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
+	VFMADD213PS Y12, Y14, Y8
+	VMOVUPS     Y7, 64(DX)(R9*1)
+	VMOVUPS     Y8, 96(DX)(R9*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y8, Y6, Y6
 	ADDQ        $0x00000080, R9
 	SUBQ        $0x00000020, DI
 	JGE         rowBlock
@@ -505,70 +506,70 @@ rowRest:
 	JEQ         rowDone
 	LEAQ        tail<>+0(SB), R10
 	NEGQ        DI
-	VMOVUPS     (DX)(R9*1), Y6
-	VMOVUPS     32(DX)(R9*1), Y7
-	VMAXPS      Y6, Y3, Y6
+	VMOVUPS     (DX)(R9*1), Y7
+	VMOVUPS     32(DX)(R9*1), Y8
 	VMAXPS      Y7, Y3, Y7
-	VADDPS      Y4, Y6, Y8
+	VMAXPS      Y8, Y3, Y8
 	VADDPS      Y4, Y7, Y9
-	VPERMPS     Y0, Y8, Y10
+	VADDPS      Y4, Y8, Y10
 	VPERMPS     Y0, Y9, Y11
-	VSUBPS      Y4, Y8, Y12
+	VPERMPS     Y0, Y10, Y12
 	VSUBPS      Y4, Y9, Y13
-	VPSLLD      $0x14, Y8, Y8
+	VSUBPS      Y4, Y10, Y14
 	VPSLLD      $0x14, Y9, Y9
-	VSUBPS      Y12, Y6, Y6
+	VPSLLD      $0x14, Y10, Y10
 	VSUBPS      Y13, Y7, Y7
-	VPADDD      Y8, Y10, Y10
+	VSUBPS      Y14, Y8, Y8
+	VPADDD      Y9, Y11, Y11
+	VPADDD      Y10, Y12, Y12
+	VMOVUPS     two0s<>+0(SB), Y13
+	VMOVUPS     two0s<>+0(SB), Y14
+	VFMADD213PS two1s<>+0(SB), Y7, Y13
+	VFMADD213PS two1s<>+0(SB), Y8, Y14
+	VFMADD213PS two2s<>+0(SB), Y7, Y13
+	VFMADD213PS two2s<>+0(SB), Y8, Y14
+	VMULPS      Y7, Y11, Y7
+	VMULPS      Y8, Y12, Y8
+	VFMADD213PS Y11, Y13, Y7
+	VFMADD213PS Y12, Y14, Y8
+	VANDPS      128(R10)(DI*4), Y7, Y7
+	VMOVUPS     Y7, (DX)(R9*1)
+	VANDPS      160(R10)(DI*4), Y8, Y8
+	VMOVUPS     Y8, 32(DX)(R9*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y8, Y6, Y6
+	VMOVUPS     64(DX)(R9*1), Y7
+	VMOVUPS     96(DX)(R9*1), Y8
+	VMAXPS      Y7, Y3, Y7
+	VMAXPS      Y8, Y3, Y8
+	VADDPS      Y4, Y7, Y3
+	VADDPS      Y4, Y8, Y9
+	VPERMPS     Y0, Y3, Y10
+	VPERMPS     Y0, Y9, Y11
+	VSUBPS      Y4, Y3, Y12
+	VSUBPS      Y4, Y9, Y4
+	VPSLLD      $0x14, Y3, Y3
+	VPSLLD      $0x14, Y9, Y9
+	VSUBPS      Y12, Y7, Y7
+	VSUBPS      Y4, Y8, Y8
+	VPADDD      Y3, Y10, Y10
 	VPADDD      Y9, Y11, Y11
 	VMOVUPS     two0s<>+0(SB), Y12
-	VMOVUPS     two0s<>+0(SB), Y13
-	VFMADD213PS two1s<>+0(SB), Y6, Y12
-	VFMADD213PS two1s<>+0(SB), Y7, Y13
-	VFMADD213PS two2s<>+0(SB), Y6, Y12
-	VFMADD213PS two2s<>+0(SB), Y7, Y13
-	VMULPS      Y6, Y10, Y6
-	VMULPS      Y7, Y11, Y7
-	VFMADD213PS Y10, Y12, Y6
-	VFMADD213PS Y11, Y13, Y7
-	VANDPS      128(R10)(DI*4), Y6, Y6
-	VMOVUPS     Y6, (DX)(R9*1)
-	VANDPS      160(R10)(DI*4), Y7, Y7
-	VMOVUPS     Y7, 32(DX)(R9*1)
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
-	VMOVUPS     64(DX)(R9*1), Y6
-	VMOVUPS     96(DX)(R9*1), Y7
-	VMAXPS      Y6, Y3, Y6
-	VMAXPS      Y7, Y3, Y7
-	VADDPS      Y4, Y6, Y3
-	VADDPS      Y4, Y7, Y8
-	VPERMPS     Y0, Y3, Y9
-	VPERMPS     Y0, Y8, Y10
-	VSUBPS      Y4, Y3, Y11
-	VSUBPS      Y4, Y8, Y4
-	VPSLLD      $0x14, Y3, Y3
-	VPSLLD      $0x14, Y8, Y8
-	VSUBPS      Y11, Y6, Y6
-	VSUBPS      Y4, Y7, Y7
-	VPADDD      Y3, Y9, Y9
-	VPADDD      Y8, Y10, Y10
-	VMOVUPS     two0s<>+0(SB), Y11
 	VMOVUPS     two0s<>+0(SB), Y4
-	VFMADD213PS two1s<>+0(SB), Y6, Y11
-	VFMADD213PS two1s<>+0(SB), Y7, Y4
-	VFMADD213PS two2s<>+0(SB), Y6, Y11
-	VFMADD213PS two2s<>+0(SB), Y7, Y4
-	VMULPS      Y6, Y9, Y6
+	VFMADD213PS two1s<>+0(SB), Y7, Y12
+	VFMADD213PS two1s<>+0(SB), Y8, Y4
+	VFMADD213PS two2s<>+0(SB), Y7, Y12
+	VFMADD213PS two2s<>+0(SB), Y8, Y4
 	VMULPS      Y7, Y10, Y7
-	VFMADD213PS Y9, Y11, Y6
-	VFMADD213PS Y10, Y4, Y7
-	VANDPS      192(R10)(DI*4), Y6, Y6
-	VMOVUPS     Y6, 64(DX)(R9*1)
-	VANDPS      224(R10)(DI*4), Y7, Y7
-	VMOVUPS     Y7, 96(DX)(R9*1)
-	VADDPS      Y7, Y6, Y3
-	VADDPS      Y3, Y5, Y5
+	VMULPS      Y8, Y11, Y8
+	VFMADD213PS Y10, Y12, Y7
+	VFMADD213PS Y11, Y4, Y8
+	VANDPS      192(R10)(DI*4), Y7, Y7
+	VMOVUPS     Y7, 64(DX)(R9*1)
+	VANDPS      224(R10)(DI*4), Y8, Y8
+	VMOVUPS     Y8, 96(DX)(R9*1)
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y8, Y6, Y6
 	ADDQ        $0x00000080, R9
 
 rowDone:
@@ -588,6 +589,7 @@ clear:
 	JMP     clear
 
 cleared:
+	VADDPS       Y6, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X3
 	VADDPS       X3, X5, X5
 	VPERMILPD    $0x01, X5, X3
@@ -1177,7 +1179,7 @@ next:
 	VBROADCASTSS (AX), Z4
 	VADDPS       Z1, Z4, Z3
 	VSUBPS       Z4, Z2, Z4
-	VXORPS       Y5, Y5, Y5
+	VXORPS       Z5, Z5, Z5
 	XORQ         R9, R9
 	TESTQ        DI, DI
 	JLE          hidden
@@ -1214,12 +1216,8 @@ rowBlock:
 	VFMADD213PS      Z11, Z13, Z7
 	VMOVUPS          Z6, (DX)(R9*1)
 	VMOVUPS          Z7, 64(DX)(R9*1)
-	VEXTRACTF64X4    $0x01, Z6, Y8
-	VADDPS           Y8, Y6, Y8
-	VADDPS           Y8, Y5, Y5
-	VEXTRACTF64X4    $0x01, Z7, Y6
-	VADDPS           Y6, Y7, Y6
-	VADDPS           Y6, Y5, Y5
+	VADDPS           Z6, Z5, Z5
+	VADDPS           Z7, Z5, Z5
 	ADDQ             $0x00000080, R9
 	SUBQ             $0x00000020, DI
 	JGE              rowBlock
@@ -1262,12 +1260,8 @@ rowRest:
 	VMOVUPS          Z6, (DX)(R9*1)
 	VMOVAPS.Z        Z7, K2, Z7
 	VMOVUPS          Z7, 64(DX)(R9*1)
-	VEXTRACTF64X4    $0x01, Z6, Y3
-	VADDPS           Y3, Y6, Y3
-	VADDPS           Y3, Y5, Y5
-	VEXTRACTF64X4    $0x01, Z7, Y3
-	VADDPS           Y3, Y7, Y3
-	VADDPS           Y3, Y5, Y5
+	VADDPS           Z6, Z5, Z5
+	VADDPS           Z7, Z5, Z5
 	ADDQ             $0x00000080, R9
 
 rowDone:
@@ -1285,18 +1279,20 @@ clear:
 	JMP     clear
 
 cleared:
-	VEXTRACTF128 $0x01, Y5, X3
-	VADDPS       X3, X5, X5
-	VPERMILPD    $0x01, X5, X3
-	VADDPS       X3, X5, X5
-	VMOVSHDUP    X5, X3
-	VADDPS       X3, X5, X5
-	VMOVSS       X5, (CX)
-	ADDQ         $0x04, AX
-	ADDQ         $0x04, CX
-	ADDQ         step+40(FP), R8
-	ADDQ         BX, DX
-	JMP          next
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X3
+	VADDPS        X3, X5, X5
+	VPERMILPD     $0x01, X5, X3
+	VADDPS        X3, X5, X5
+	VMOVSHDUP     X5, X3
+	VADDPS        X3, X5, X5
+	VMOVSS        X5, (CX)
+	ADDQ          $0x04, AX
+	ADDQ          $0x04, CX
+	ADDQ          step+40(FP), R8
+	ADDQ          BX, DX
+	JMP           next
 
 end:
 	VZEROUPPER

@@ -48,7 +48,7 @@ type valueTile struct {
 const (
 	mostTile = 12 // rows of a tile, over all levels
 	magicRow = 16
-	sumRow   = 8
+	sumRow   = sumLanes
 	// mostSum is what the weights of a query come to at most. A base lies 2**32 above the
 	// largest of the first sixteen scores, so that most queries are far below.
 	mostSum = 2

@@ -76,10 +76,8 @@ func twos(x []float32, base float32) float32 {
 			e[i] = two(v, base)
 		}
 		copy(x, e[:n])
-		for j := 0; j < rowLanes; j += 2 * sumLanes {
-			for i := range acc {
-				acc[i] += e[j+i] + e[j+i+sumLanes]
-			}
+		for i, v := range e {
+			acc[i%sumLanes] += v
 		}
 		x = x[n:]
 	}

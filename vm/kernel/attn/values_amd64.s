@@ -16,6 +16,8 @@ TEXT ·values1AVX2(SB), $0-8
 	JEQ          panel
 	VMOVSS       one<>+0(SB), X0
 	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -220,6 +222,8 @@ TEXT ·values2AVX2(SB), $0-8
 	JEQ          panel
 	VMOVSS       one<>+0(SB), X0
 	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -228,7 +232,9 @@ TEXT ·values2AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      64(CX), Y1
+	VMOVUPS      96(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -396,6 +402,8 @@ TEXT ·values3AVX2(SB), $0-8
 	JEQ          panel
 	VMOVSS       one<>+0(SB), X0
 	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -404,7 +412,9 @@ TEXT ·values3AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      64(CX), Y1
+	VMOVUPS      96(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -413,7 +423,9 @@ TEXT ·values3AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
+	VMOVUPS      128(CX), Y1
+	VMOVUPS      160(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -613,6 +625,8 @@ TEXT ·values4AVX2(SB), $0-8
 	JEQ          panel
 	VMOVSS       one<>+0(SB), X0
 	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -621,7 +635,9 @@ TEXT ·values4AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      64(CX), Y1
+	VMOVUPS      96(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -630,7 +646,9 @@ TEXT ·values4AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
+	VMOVUPS      128(CX), Y1
+	VMOVUPS      160(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -639,7 +657,9 @@ TEXT ·values4AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
+	VMOVUPS      192(CX), Y1
+	VMOVUPS      224(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -871,6 +891,8 @@ TEXT ·values5AVX2(SB), $0-8
 	JEQ          panel
 	VMOVSS       one<>+0(SB), X0
 	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -879,7 +901,9 @@ TEXT ·values5AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      64(CX), Y1
+	VMOVUPS      96(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -888,7 +912,9 @@ TEXT ·values5AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
+	VMOVUPS      128(CX), Y1
+	VMOVUPS      160(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -897,7 +923,9 @@ TEXT ·values5AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
+	VMOVUPS      192(CX), Y1
+	VMOVUPS      224(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -906,7 +934,9 @@ TEXT ·values5AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
+	VMOVUPS      256(CX), Y1
+	VMOVUPS      288(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1170,6 +1200,8 @@ TEXT ·values6AVX2(SB), $0-8
 	JEQ          panel
 	VMOVSS       one<>+0(SB), X0
 	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1178,7 +1210,9 @@ TEXT ·values6AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      64(CX), Y1
+	VMOVUPS      96(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1187,7 +1221,9 @@ TEXT ·values6AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
+	VMOVUPS      128(CX), Y1
+	VMOVUPS      160(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1196,7 +1232,9 @@ TEXT ·values6AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
+	VMOVUPS      192(CX), Y1
+	VMOVUPS      224(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1205,7 +1243,9 @@ TEXT ·values6AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
+	VMOVUPS      256(CX), Y1
+	VMOVUPS      288(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1214,7 +1254,9 @@ TEXT ·values6AVX2(SB), $0-8
 	VADDPS       X2, X1, X1
 	VDIVSS       X1, X0, X1
 	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
+	VMOVUPS      320(CX), Y1
+	VMOVUPS      352(CX), Y2
+	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPD    $0x01, X1, X2
@@ -1499,25 +1541,27 @@ end:
 // func values1AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values1AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DX
-	LEAQ         (DX)(DX*2), CX
-	LEAQ         (DX)(DX*4), CX
-	MOVQ         16(AX), BX
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DX
+	LEAQ          (DX)(DX*2), CX
+	LEAQ          (DX)(DX*4), CX
+	MOVQ          16(AX), BX
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -1636,34 +1680,38 @@ end:
 // func values2AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values2AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), BX
-	LEAQ         (BX)(BX*2), CX
-	LEAQ         (BX)(BX*4), CX
-	MOVQ         16(AX), SI
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), BX
+	LEAQ          (BX)(BX*2), CX
+	LEAQ          (BX)(BX*4), CX
+	MOVQ          16(AX), SI
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -1814,43 +1862,49 @@ end:
 // func values3AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values3AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), BX
-	LEAQ         (BX)(BX*2), CX
-	LEAQ         (BX)(BX*4), CX
-	MOVQ         16(AX), SI
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), BX
+	LEAQ          (BX)(BX*2), CX
+	LEAQ          (BX)(BX*4), CX
+	MOVQ          16(AX), SI
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -2033,52 +2087,60 @@ end:
 // func values4AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values4AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), SI
-	LEAQ         (SI)(SI*2), BX
-	LEAQ         (SI)(SI*4), CX
-	MOVQ         16(AX), DI
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), SI
+	LEAQ          (SI)(SI*2), BX
+	LEAQ          (SI)(SI*4), CX
+	MOVQ          16(AX), DI
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -2293,61 +2355,71 @@ end:
 // func values5AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values5AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), SI
-	LEAQ         (SI)(SI*2), BX
-	LEAQ         (SI)(SI*4), CX
-	MOVQ         16(AX), DI
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), SI
+	LEAQ          (SI)(SI*2), BX
+	LEAQ          (SI)(SI*4), CX
+	MOVQ          16(AX), DI
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -2594,70 +2666,82 @@ end:
 // func values6AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values6AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R8
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R8
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -2936,79 +3020,93 @@ end:
 // func values7AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values7AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R8
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
-	VMOVUPS      192(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 24(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R8
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
+	VMOVUPS       384(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 24(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -3319,88 +3417,104 @@ end:
 // func values8AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values8AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R9
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
-	VMOVUPS      192(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 24(DX)
-	VMOVUPS      224(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 28(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R9
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
+	VMOVUPS       384(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 24(DX)
+	VMOVUPS       448(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 28(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -3747,97 +3861,115 @@ end:
 // func values9AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values9AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R9
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
-	VMOVUPS      192(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 24(DX)
-	VMOVUPS      224(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 28(DX)
-	VMOVUPS      256(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 32(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R9
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
+	VMOVUPS       384(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 24(DX)
+	VMOVUPS       448(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 28(DX)
+	VMOVUPS       512(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 32(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -4216,106 +4348,126 @@ end:
 // func values10AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values10AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R9
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
-	VMOVUPS      192(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 24(DX)
-	VMOVUPS      224(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 28(DX)
-	VMOVUPS      256(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 32(DX)
-	VMOVUPS      288(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 36(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R9
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
+	VMOVUPS       384(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 24(DX)
+	VMOVUPS       448(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 28(DX)
+	VMOVUPS       512(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 32(DX)
+	VMOVUPS       576(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 36(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -4726,115 +4878,137 @@ end:
 // func values11AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values11AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R9
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
-	VMOVUPS      192(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 24(DX)
-	VMOVUPS      224(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 28(DX)
-	VMOVUPS      256(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 32(DX)
-	VMOVUPS      288(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 36(DX)
-	VMOVUPS      320(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 40(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R9
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
+	VMOVUPS       384(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 24(DX)
+	VMOVUPS       448(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 28(DX)
+	VMOVUPS       512(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 32(DX)
+	VMOVUPS       576(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 36(DX)
+	VMOVUPS       640(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 40(DX)
 
 panel:
 	CMPQ   64(AX), $0x00
@@ -5277,124 +5451,148 @@ end:
 // func values12AVX512(t *valueTile)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·values12AVX512(SB), $0-8
-	MOVQ         t+0(FP), AX
-	MOVQ         8(AX), DI
-	LEAQ         (DI)(DI*2), BX
-	LEAQ         (DI)(DI*4), SI
-	MOVQ         16(AX), R9
-	MOVQ         72(AX), CX
-	MOVQ         80(AX), DX
-	TESTQ        CX, CX
-	JEQ          panel
-	VMOVSS       one<>+0(SB), X0
-	VMOVUPS      (CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, (DX)
-	VMOVUPS      32(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 4(DX)
-	VMOVUPS      64(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 8(DX)
-	VMOVUPS      96(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 12(DX)
-	VMOVUPS      128(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 16(DX)
-	VMOVUPS      160(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 20(DX)
-	VMOVUPS      192(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 24(DX)
-	VMOVUPS      224(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 28(DX)
-	VMOVUPS      256(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 32(DX)
-	VMOVUPS      288(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 36(DX)
-	VMOVUPS      320(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 40(DX)
-	VMOVUPS      352(CX), Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPS       X2, X1, X1
-	VMOVSHDUP    X1, X2
-	VADDPS       X2, X1, X1
-	VDIVSS       X1, X0, X1
-	VMOVSS       X1, 44(DX)
+	MOVQ          t+0(FP), AX
+	MOVQ          8(AX), DI
+	LEAQ          (DI)(DI*2), BX
+	LEAQ          (DI)(DI*4), SI
+	MOVQ          16(AX), R9
+	MOVQ          72(AX), CX
+	MOVQ          80(AX), DX
+	TESTQ         CX, CX
+	JEQ           panel
+	VMOVSS        one<>+0(SB), X0
+	VMOVUPS       (CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, (DX)
+	VMOVUPS       64(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 4(DX)
+	VMOVUPS       128(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 8(DX)
+	VMOVUPS       192(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 12(DX)
+	VMOVUPS       256(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 16(DX)
+	VMOVUPS       320(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 20(DX)
+	VMOVUPS       384(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 24(DX)
+	VMOVUPS       448(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 28(DX)
+	VMOVUPS       512(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 32(DX)
+	VMOVUPS       576(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 36(DX)
+	VMOVUPS       640(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 40(DX)
+	VMOVUPS       704(CX), Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPS        X2, X1, X1
+	VMOVSHDUP     X1, X2
+	VADDPS        X2, X1, X1
+	VDIVSS        X1, X0, X1
+	VMOVSS        X1, 44(DX)
 
 panel:
 	CMPQ   64(AX), $0x00

@@ -144,7 +144,7 @@ func tops(l *lanes.Level, name, doc string, apply func(mask, x reg.VecVirtual)) 
 }
 
 // sumLanes is how many sums of a row are under way.
-const sumLanes = 8
+const sumLanes = 16
 
 // exps replaces elements by powers of two, those that don't count by 0.
 func exps(l *lanes.Level) {
@@ -158,8 +158,8 @@ func exps(l *lanes.Level) {
 		l.VBROADCASTSS(Mem{Base: base}, from)
 		l.VADDPS(lowest, from, low)
 		l.VSUBPS(from, magic, from)
-		acc := l.YMM()
-		l.Zero(acc)
+		acc := l.Vecs(sumLanes / l.Lanes())
+		l.Zero(acc...)
 		at := l.GP64()
 		l.XORQ(at, at)
 		// block computes 32 elements, two vectors at a time; ends clears some.
@@ -174,7 +174,9 @@ func exps(l *lanes.Level) {
 					ends(i+j, v)
 					l.VMOVUPS(v, lanes.At(w.x, at, (i+j)*l.Lanes()))
 				}
-				total(l, [2]reg.VecVirtual(pair), acc)
+				for j, v := range pair {
+					l.VADDPS(v, acc[j%len(acc)], acc[j%len(acc)])
+				}
 			}
 		}
 		l.TESTQ(w.n, w.n)
@@ -201,27 +203,11 @@ func exps(l *lanes.Level) {
 		l.ADDQ(U32(4*rowLanes), at)
 		l.JMP(LabelRef("clear"))
 		l.Label("cleared")
-		v := l.Narrow().Fold([]reg.VecVirtual{acc}, false, func(a, b, to reg.VecVirtual) { l.VADDPS(b, a, to) })
+		v := l.Fold(acc, false, func(a, b, to reg.VecVirtual) { l.VADDPS(b, a, to) })
 		l.VMOVSS(v, Mem{Base: sums})
 		l.ADDQ(U8(4), base)
 		l.ADDQ(U8(4), sums)
 	})
-}
-
-// total adds two vectors up in eight sums, sixteen floats at a time.
-func total(l *lanes.Level, pair [2]reg.VecVirtual, sums reg.VecVirtual) {
-	if !l.Wide {
-		both := l.YMM()
-		l.VADDPS(pair[1], pair[0], both)
-		l.VADDPS(both, sums, sums)
-		return
-	}
-	for _, v := range pair {
-		high := l.YMM()
-		l.VEXTRACTF64X4(U8(1), v, high)
-		l.VADDPS(high, v.AsY(), high)
-		l.VADDPS(high, sums, sums)
-	}
 }
 
 // scale multiplies rows by a factor each.

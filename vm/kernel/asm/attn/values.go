@@ -104,12 +104,14 @@ func (t *valueTile) invert() {
 	sums, to := t.load(valueSums), t.load(valueFactors)
 	t.TESTQ(sums, sums)
 	t.JEQ(LabelRef("panel"))
-	n, one := t.Narrow(), t.XMM()
+	one := t.XMM()
 	t.VMOVSS(t.Constant("one", U32(bits(1))), one)
 	for i := range t.sums {
-		v := t.YMM()
-		t.VMOVUPS(Mem{Base: sums, Disp: sumRow * i}, v)
-		x := n.Fold([]reg.VecVirtual{v}, false, func(a, b, to reg.VecVirtual) { t.VADDPS(b, a, to) })
+		vs := t.Vecs(sumRow / t.vector())
+		for v, r := range vs {
+			t.VMOVUPS(Mem{Base: sums, Disp: sumRow*i + v*t.vector()}, r)
+		}
+		x := t.Fold(vs, false, func(a, b, to reg.VecVirtual) { t.VADDPS(b, a, to) })
 		t.VDIVSS(x, one, x)
 		t.VMOVSS(x, Mem{Base: to, Disp: 4 * i})
 	}

@@ -26,11 +26,11 @@ const (
 	weightMaskRow            // bytes from one row of it to the next
 	weightFirst              // 1: bases are found; 0: they are there
 	weightMagic              // rows of 64 bytes: what turns a score into a power
-	weightSums               // rows of 32 bytes: sums of weights
+	weightSums               // rows of 64 bytes: sums of weights
 )
 
 const (
-	magicRow, sumRow = 64, 32
+	magicRow, sumRow = 64, 4 * sumLanes
 	// baseKeys is how many keys a base is found from, baseAbove how far it lies above the
 	// largest of their scores.
 	baseKeys, baseAbove = 16, 32
@@ -220,13 +220,22 @@ func (t *weightTile) weigh() {
 		for v, r := range s {
 			t.VMOVUPS(r, Mem{Base: c, Disp: v * t.vector()})
 		}
-		sum := t.YMM()
-		t.VMOVUPS(Mem{Base: sums, Disp: sumRow * i}, sum)
-		total(t.Level, s, sum)
-		t.VMOVUPS(sum, Mem{Base: sums, Disp: sumRow * i})
+		t.total(s, Mem{Base: sums, Disp: sumRow * i})
 		if i+1 < len(t.sums) {
 			t.ADDQ(ldc, c)
 		}
 		free += 2
 	}
+}
+
+// total adds the weights of a row to its sums, which takes the registers of the weights.
+func (t *weightTile) total(s [2]reg.VecVirtual, sums Mem) {
+	t.VADDPS(sums, s[0], s[0])
+	if t.Wide {
+		t.VADDPS(s[1], s[0], s[0])
+	} else {
+		t.VADDPS(sums.Offset(t.vector()), s[1], s[1])
+		t.VMOVUPS(s[1], sums.Offset(t.vector()))
+	}
+	t.VMOVUPS(s[0], sums)
 }

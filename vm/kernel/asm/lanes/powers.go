@@ -75,8 +75,7 @@ func (p *Powers) Of(magic Op, xs ...reg.VecVirtual) {
 	each(n, func(i int) { p.With(magic, p.VADDPS, p.VADDPS_BCST, xs[i], t[i]) })
 	each(n, func(i int) { p.With(p.use(powerLow), p.VPMAXSD, p.VPMAXSD_BCST, t[i], t[i]) })
 	each(n, func(i int) { p.With(p.use(powerHigh), p.VPMINSD, p.VPMINSD_BCST, t[i], t[i]) })
-	each(n, func(i int) { p.With(magic, p.VSUBPS, p.VSUBPS_BCST, t[i], q[i]) })
-	each(n, func(i int) { p.VSUBPS(q[i], xs[i], xs[i]) })
+	p.rest(magic, xs, t, q)
 	each(n, func(i int) { p.VPERMPS(p.use(powerTable), t[i], q[i]) })
 	each(n, func(i int) { p.VPSLLD(U8(20), t[i], t[i]) })
 	each(n, func(i int) { p.VPADDD(t[i], q[i], q[i]) })
@@ -85,6 +84,21 @@ func (p *Powers) Of(magic Op, xs ...reg.VecVirtual) {
 	each(n, func(i int) { p.With(p.use(powerLast), p.VFMADD213PS, p.VFMADD213PS_BCST, xs[i], t[i]) })
 	each(n, func(i int) { p.VMULPS(xs[i], q[i], xs[i]) })
 	each(n, func(i int) { p.VFMADD213PS(q[i], t[i], xs[i]) })
+}
+
+// restOfEighths is what VREDUCEPS has to do: take the nearest multiple of 2**-3 away, the
+// even one of two, without an exception.
+const restOfEighths = 3<<4 | 1<<3
+
+// rest leaves in each x how far its distance from the base is from the eighths in t. That
+// is how far x is itself, since bases are integers, and AVX-512 has an instruction for it.
+func (p *Powers) rest(magic Op, xs, t, free []reg.VecVirtual) {
+	if p.Wide {
+		each(len(xs), func(i int) { p.VREDUCEPS(U8(restOfEighths), xs[i], xs[i]) })
+		return
+	}
+	each(len(xs), func(i int) { p.VSUBPS(magic, t[i], free[i]) })
+	each(len(xs), func(i int) { p.VSUBPS(free[i], xs[i], xs[i]) })
 }
 
 // Order is the numbers from 0 to 31, in memory.
