@@ -129,6 +129,7 @@ type Scratch struct {
 	block     gemm.Block
 	head      int  // of k and v that is packed; its batch counts
 	skips     bool // whether hidden values may be left out
+	ahead     outlook
 }
 
 func grown(buffer *[]float32, n int) []float32 {
@@ -152,6 +153,7 @@ func (x *Scratch) Run(p *Plan, a *Args, lo, hi int) {
 		head, first := u/p.blocks, u%p.blocks*p.queries
 		b := block{x: x, p: p, a: a, batch: head / p.Heads, head: head % p.Heads, first: first, rows: min(p.queries, p.S-first)}
 		x.load(p, a, b.batch, b.head/(p.Heads/p.Groups))
+		x.ahead.after(p, a, u)
 		b.run()
 	}
 	x.block = gemm.Block{}

@@ -7,6 +7,7 @@ var levels = [isa.NEON + 1]*loops{
 	isa.AVX2: {
 		tops: topsAVX2, topsAdd: topsAddAVX2, topsPick: topsPickAVX2,
 		exps: expsAVX2, scaleRows: scaleRowsAVX2, inverse: inverseAVX2, twofold: twofoldAVX2, spread: spreadAVX2, panels: panelsAVX2, lone: loneAVX2,
+		asked: 1,
 		weights: [mostTile + 1]func(*weightTile){
 			nil,
 			weights1AVX2, weights2AVX2, weights3AVX2, weights4AVX2, weights5AVX2, weights6AVX2,
@@ -19,6 +20,7 @@ var levels = [isa.NEON + 1]*loops{
 	isa.AVX512: {
 		tops: topsAVX512, topsAdd: topsAddAVX512, topsPick: topsPickAVX512,
 		exps: expsAVX512, scaleRows: scaleRowsAVX512, inverse: inverseAVX512, twofold: twofoldAVX512, spread: spreadAVX512, panels: panelsAVX512, lone: loneAVX2,
+		asked: 3,
 		weights: [mostTile + 1]func(*weightTile){
 			nil,
 			weights1AVX512, weights2AVX512, weights3AVX512, weights4AVX512, weights5AVX512, weights6AVX512,

@@ -25,6 +25,8 @@ type loops struct {
 	// multiplies.
 	weights [mostTile + 1]func(*weightTile)
 	values  [mostTile + 1]func(*valueTile)
+	// asked is how many rows weights asks for with each panel of keys (ahead.go).
+	asked int
 	// twofold writes floats in units in which 2**x is what exp(x) was: times log2(e).
 	// What is finite stays finite.
 	twofold func(dst, src *float32, n int)

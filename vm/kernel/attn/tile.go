@@ -14,20 +14,22 @@ import (
 //
 // Places are numbers, not pointers; the block keeps the memory alive.
 type weightTile struct {
-	q       uintptr
-	row     int // from one query to the next
-	k       uintptr
-	deep    int // floats of a query
-	c       uintptr
-	ldc     int     // from one row of weights to the next
-	n       int     // keys
-	seen    int     // those of them that the first query may attend to
-	step    int     // how many more each query that follows may
-	mask    uintptr // what is added, a whole panel at a time; 0: nothing
-	maskRow int     // from one row of it to the next
-	first   int     // 1: bases are found, and it becomes 0 if one is; 0: they are there
-	magic   uintptr // what turns a score into a power, magicRow floats for each query
-	sums    uintptr // of weights, sumRow floats for each query
+	q        uintptr
+	row      int // from one query to the next
+	k        uintptr
+	deep     int // floats of a query
+	c        uintptr
+	ldc      int     // from one row of weights to the next
+	n        int     // keys
+	seen     int     // those of them that the first query may attend to
+	step     int     // how many more each query that follows may
+	mask     uintptr // what is added, a whole panel at a time; 0: nothing
+	maskRow  int     // from one row of it to the next
+	first    int     // 1: bases are found, and it becomes 0 if one is; 0: they are there
+	magic    uintptr // what turns a score into a power, magicRow floats for each query
+	sums     uintptr // of weights, sumRow floats for each query
+	ahead    uintptr // rows that will be wanted: each panel asks for some of them (loops.asked)
+	aheadRow int     // from one of them to the next
 }
 
 // A valueTile is the argument of a kernel that adds values up by weights, panel by panel.
@@ -151,6 +153,7 @@ func (s *stack) weigh(row, at, rows, n int) {
 		mask, step := s.block.mask(row, rows, s.from, n)
 		t.mask, t.maskRow = place(mask), 4*step
 	}
+	t.ahead, t.aheadRow = x.ahead.take(n/gemm.Width(p.level)*p.loops.asked, t.k)
 	t.first = 0
 	if s.from == 0 {
 		t.first = 1

@@ -15,7 +15,7 @@ func TestTiles(t *testing.T) {
 	var w weightTile
 	offsets(t, "weightTile", unsafe.Offsetof(w.q), unsafe.Offsetof(w.row), unsafe.Offsetof(w.k), unsafe.Offsetof(w.deep), unsafe.Offsetof(w.c), unsafe.Offsetof(w.ldc),
 		unsafe.Offsetof(w.n), unsafe.Offsetof(w.seen), unsafe.Offsetof(w.step), unsafe.Offsetof(w.mask), unsafe.Offsetof(w.maskRow), unsafe.Offsetof(w.first),
-		unsafe.Offsetof(w.magic), unsafe.Offsetof(w.sums))
+		unsafe.Offsetof(w.magic), unsafe.Offsetof(w.sums), unsafe.Offsetof(w.ahead), unsafe.Offsetof(w.aheadRow))
 	var v valueTile
 	offsets(t, "valueTile", unsafe.Offsetof(v.a), unsafe.Offsetof(v.row), unsafe.Offsetof(v.b), unsafe.Offsetof(v.panel), unsafe.Offsetof(v.keys), unsafe.Offsetof(v.c),
 		unsafe.Offsetof(v.ldc), unsafe.Offsetof(v.cols), unsafe.Offsetof(v.add), unsafe.Offsetof(v.sums), unsafe.Offsetof(v.factors))

@@ -13,24 +13,27 @@ import (
 
 // The fields of attn.weightTile, at their offsets.
 const (
-	weightQ       = 8 * iota // queries
-	weightRow                // bytes from one of them to the next
-	weightK                  // packed keys
-	weightDeep               // floats of a query
-	weightC                  // weights
-	weightLdc                // bytes from one row of weights to the next
-	weightN                  // keys that are left
-	weightSeen               // those of them that the first query may attend to
-	weightStep               // how many more each query that follows may
-	weightMask               // what is added; 0: nothing
-	weightMaskRow            // bytes from one row of it to the next
-	weightFirst              // 1: bases are found; 0: they are there
-	weightMagic              // rows of 64 bytes: what turns a score into a power
-	weightSums               // rows of 64 bytes: sums of weights
+	weightQ        = 8 * iota // queries
+	weightRow                 // bytes from one of them to the next
+	weightK                   // packed keys
+	weightDeep                // floats of a query
+	weightC                   // weights
+	weightLdc                 // bytes from one row of weights to the next
+	weightN                   // keys that are left
+	weightSeen                // those of them that the first query may attend to
+	weightStep                // how many more each query that follows may
+	weightMask                // what is added; 0: nothing
+	weightMaskRow             // bytes from one row of it to the next
+	weightFirst               // 1: bases are found; 0: they are there
+	weightMagic               // rows of 64 bytes: what turns a score into a power
+	weightSums                // rows of 64 bytes: sums of weights
+	weightAhead               // rows that will be wanted
+	weightAheadRow            // bytes from one of them to the next
 )
 
 const (
-	magicRow, sumRow = 64, 4 * sumLanes
+	cacheLine, askedLines = 64, 4
+	magicRow, sumRow      = 64, 4 * sumLanes
 	// baseKeys is how many keys a base is found from, baseAbove how far it lies above the
 	// largest of their scores.
 	baseKeys, baseAbove = 16, 32
@@ -63,6 +66,7 @@ func (t *weightTile) write() {
 	t.prepare(weightRow)
 	t.b, t.mask = t.load(weightK), t.load(weightMask)
 	t.Label("panel")
+	t.ask()
 	for _, s := range t.sums {
 		t.Zero(s[:]...)
 	}
@@ -95,6 +99,27 @@ func (t *weightTile) write() {
 	t.base()
 	t.MOVQ(U32(0), t.field(weightFirst))
 	t.JMP(LabelRef("based"))
+}
+
+// ask asks for some rows that lie far apart, a few lines of each, into the second cache.
+func (t *weightTile) ask() {
+	at, row := t.load(weightAhead), t.load(weightAheadRow)
+	for range t.askedRows() {
+		for i := range askedLines {
+			t.PREFETCHT1(Mem{Base: at, Disp: cacheLine * i})
+		}
+		t.ADDQ(row, at)
+	}
+	t.MOVQ(at, t.field(weightAhead))
+}
+
+// askedRows is how many rows are asked for with each panel of keys: in an attention of 512
+// queries and keys as many, over all panels, as a head has of all its operands.
+func (t *weightTile) askedRows() int {
+	if t.Wide {
+		return 3
+	}
+	return 1
 }
 
 // add adds the mask. What is infinite in it becomes hidden.
