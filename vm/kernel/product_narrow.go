@@ -119,6 +119,9 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 				r.job.Blocks = p.way.blocks
 			}
 			r.job.Bias = r.narrow.offsets
+			if p.bias != Absent {
+				r.job.Bias = floats(in[p.bias])[from:]
+			}
 			if p.scale != nil {
 				r.narrow.scale = p.scaleFor(in, index*p.m+row, from)
 				r.job.Scale = &r.narrow.scale

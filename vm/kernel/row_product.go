@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/isa"
 )
@@ -117,11 +118,11 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	return why
 }
 
-// biasOf finds a bias that the product's kernel adds: the only reader of the product,
-// and a vector that lies in an input.
+// biasOf finds a bias that the product's kernel adds: the only reader of a product of floats
+// of four bytes, and a vector that lies in an input.
 func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {
 	product := b.Ops[p.op].First
-	if p.turned || p.format != nil || b.Uses(product) != 1 {
+	if p.turned || b.Type(product).DType != tensor.F32 || b.Uses(product) != 1 {
 		return nil
 	}
 	for i := range b.Ops {
@@ -181,7 +182,7 @@ func (p *product) ratesAt(level isa.Level) productRate {
 	kind := p.format.Kind()
 	r := narrowRates[kind][level]
 	switch {
-	case kind == gemm.BF16 && level == isa.AVX512 && isa.HasBF16():
+	case kind == gemm.BF16 && level == isa.AVX512 && isa.FastBF16():
 		r.product = productRates[level].product / 2
 	case kind == gemm.Int8 && isa.HasVNNI(level):
 		r.product = productRates[level].product / 4

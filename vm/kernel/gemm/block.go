@@ -27,6 +27,10 @@ type Block struct {
 	// tiled says that A holds what packTiles has made of it.
 	tiled bool
 	end   *ending // what finishes the sums; nil: they are finished
+	// widen is the format whose panels become floats, some at a time, in wide; nil: B is
+	// read as it is.
+	widen *Format
+	wide  []float32
 }
 
 // Run computes the block, in tiles, panel by panel. Every element is the sum of its
@@ -44,7 +48,7 @@ func (x *Scratch) run(k *kernels, b *Block) {
 		t.wide(k, s)
 	} else {
 		from := 0
-		if !b.tiled && t.line == k.line && k.inThirds(b.M, b.A) {
+		if !b.tiled && b.widen == nil && t.line == k.line && k.inThirds(b.M, b.A) {
 			from = t.threes(k)
 		}
 		t.narrow(k, s, from)
@@ -105,6 +109,35 @@ func (t *tile) begin(b *Block) {
 	if b.tiled {
 		t.row = floatBytes
 	}
+	if b.widen != nil {
+		t.line = b.widen.set.width * floatBytes
+	}
+}
+
+// wideLen is how many floats a block needs for the panels that it widens.
+func (b *Block) wideLen(k *kernels) int {
+	return k.panels(k.stack(b.M).low) * b.widen.panelRows(b.K) * k.width
+}
+
+// panels is where tiles find count panels from one on, the last of which may not exist.
+func (t *tile) panels(k *kernels, first, count int) uintptr {
+	b := &t.of
+	if b.widen == nil {
+		return address(b.B.Data) + uintptr(first*b.B.Panel*floatBytes)
+	}
+	wide := b.widen.widened(b.wide, b.B, first, min(count, ceil(b.N, k.width)-first), b.K)
+	t.panel = wide.Panel * floatBytes
+	return address(wide.Data)
+}
+
+// after is what tiles ask for: the panel that follows theirs, or behind the last what the next
+// block begins with.
+func (t *tile) after(panel int, last bool) uintptr {
+	b := &t.of
+	if last && b.Next != nil {
+		return address(b.Next)
+	}
+	return address(b.B.Data) + uintptr(panel*b.B.Panel*floatBytes)
 }
 
 // narrow runs tiles of one panel each, for the columns behind some.
@@ -116,11 +149,7 @@ func (t *tile) narrow(k *kernels, s stack, from int) {
 	for i := range panels {
 		n := from + turned(i, panels, b.Backwards)*k.width
 		t.n = min(b.N-n, k.width)
-		t.b = address(b.B.Data) + uintptr(n/k.width*t.panel)
-		t.next = t.b + uintptr(on*t.panel)
-		if i == panels-1 && b.Next != nil {
-			t.next = address(b.Next)
-		}
+		t.b, t.next = t.panels(k, n/k.width, 1), t.after(n/k.width+on, i == panels-1)
 		if b.Bias != nil {
 			t.bias = address(b.Bias) + uintptr(n*floatBytes)
 		}
@@ -222,11 +251,8 @@ func (t *tile) wide(k *kernels, s stack) {
 	groups, on := ceil(b.N, group*k.width), b.on()
 	for i := range groups {
 		at := turned(i, groups, b.Backwards) * group
-		n, panel := at*k.width, address(b.B.Data)+uintptr(at*t.panel)
-		t.next, t.hop = panel+uintptr(on*group*t.panel), lineBytes
-		if i == groups-1 && b.Next != nil {
-			t.next = address(b.Next)
-		}
+		n, panel := at*k.width, t.panels(k, at, group)
+		t.next, t.hop = t.after(at+on*group, i == groups-1), lineBytes
 		row := 0
 		for i := range s.tiles {
 			height := s.height(i)

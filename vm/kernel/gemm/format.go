@@ -20,8 +20,10 @@ const (
 // A Format is how a level multiplies operands of a kind. Panels of B hold Deep
 // neighbours along k side by side:
 //
-//	bf16 (AVX-512 BF16)   [N/32][K/2][32][2]   pairs meet pairs of bf16 in A
-//	bf16, f16             [N/w][K][w]          widened on the way to a register; A has floats
+//	bf16 (AVX-512)        [N/32][K/2][32][2]   pairs meet pairs of bf16 in A, where that is
+//	                                           fast (isa.FastBF16); else as the next
+//	bf16, f16             [N/w][K][w]          widened on the way to a register, or for many
+//	                                           rows panel by panel; A has floats
 //	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads meet quads of bytes in A
 //	int8 (AVX-VNNI)       [N/16][K/4][16][4]   the same
 //	int8 (AVX2)           [N/16][K/4][16][4]   the same, 128 more than B; see splitter.
@@ -44,12 +46,16 @@ type Format struct {
 	kind  Kind
 	set   *kernels
 	deep  int       // elements along k in a step
+	twos  bool      // rows of panels stand side by side in twos, though a step is one element
 	left  left      // how A is kept
 	split *splitter // of leftSplit
 	wide  *Format   // of leftSplit, for left operands that are large throughout; nil: there is none
-	// widen makes floats of the elements of a panel, where the kernels are those of
-	// floats; nil: the kernels read the panels.
-	widen func(level isa.Level, dst []float32, src []uint16)
+	// widen makes floats of rows of a panel. So many rows of A or more, all if it is 0, are
+	// multiplied by kernels of floats, panel by panel: to widen one takes as long as to
+	// multiply by two or three rows, and by registers it is done again for every tile.
+	// nil: the format's kernels read all panels.
+	widen     func(level isa.Level, dst []float32, src []uint16)
+	widenFrom int
 }
 
 // left is what four bytes of A are.
@@ -80,10 +86,6 @@ func (f *Format) Width() int { return f.set.width }
 // Rows is how many rows of A the largest tile has.
 func (f *Format) Rows() int { return f.set.rows }
 
-// Widens reports whether panels become floats, piece by piece, before they are multiplied,
-// so that it pays to do many rows with a piece.
-func (f *Format) Widens() bool { return f.widen != nil }
-
 // size is the bytes of an element of B.
 func (f *Format) size() int {
 	if f.kind == Int8 {
@@ -95,6 +97,28 @@ func (f *Format) size() int {
 // steps is how many times four bytes of A a row of k elements has.
 func (f *Format) steps(k int) int { return (k + f.deep - 1) / f.deep }
 
+// kernels are those for so many rows of A, and whether they ask for panels of floats.
+func (f *Format) kernels(rows int) (set *kernels, widens bool) {
+	if f.widen != nil && rows >= f.widenFrom {
+		return at(f.level), true
+	}
+	return f.set, false
+}
+
+// beside is how many elements of a column stand side by side in a panel.
+func (f *Format) beside() int {
+	if f.twos {
+		return 2
+	}
+	return f.deep
+}
+
+// panelRows is how many elements a column of a panel has.
+func (f *Format) panelRows(k int) int { return (k + f.beside() - 1) / f.beside() * f.beside() }
+
+// panel is how many floats a panel of k rows takes.
+func (f *Format) panel(k int) int { return f.panelRows(k) / f.deep * f.line() }
+
 // Depth is how deep a product of k elements is as Blocks count: by four bytes of A, or by
 // floats where A has those.
 func (f *Format) Depth(k int) int { return f.steps(k) * max(f.set.words()-1, 1) }
@@ -105,7 +129,7 @@ func (f *Format) line() int { return f.set.width * f.deep * f.size() / floatByte
 // PackedLen is how many floats a packed matrix of k rows and n columns takes.
 func (f *Format) PackedLen(k, n int) int {
 	w := f.set.width
-	return f.head(k) + (n+w-1)/w*f.steps(k)*f.line()
+	return f.head(k) + (n+w-1)/w*f.panel(k)
 }
 
 // head is how many floats stand in front of packed panels of k rows.
@@ -126,7 +150,7 @@ type View[E any] struct {
 // PackHalves packs a matrix of k rows and n columns of bf16 or f16, by the format's
 // kind, into dst, which has PackedLen floats.
 func (f *Format) PackHalves(dst []float32, b View[uint16], k, n int) {
-	packNarrow(as[uint16](dst), f.set.width, f.deep, f.steps(k)*f.deep, b, k, n, 0)
+	packNarrow(as[uint16](dst), f.set.width, f.beside(), f.panelRows(k), b, k, n, 0)
 }
 
 // PackFloats rounds and packs floats.
@@ -135,7 +159,7 @@ func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
 	if f.kind == F16 {
 		round = narrow.F16Of
 	}
-	packDeep(as[uint16](dst), f.set.width, f.deep, View[float32](b), k, n, round)
+	packDeep(as[uint16](dst), f.set.width, f.beside(), View[float32](b), k, n, round)
 }
 
 // PackBytes packs bytes with a sign.
@@ -317,24 +341,24 @@ func leftRows[E any](f *Format, dst []float32, a View[E], m, k int, row func([]f
 // Product is the product of a left operand in the format and a packed one. It has
 // neither C nor Tail yet. Its K is in steps, and so are its Blocks.
 func (f *Format) Product(m, n, k int, a Matrix, packed []float32) Product {
-	steps, line, of := f.steps(k), f.line(), f
+	of := f
 	if f.wide != nil && a.Col == wideWords {
 		of = f.wide
 	}
 	return Product{
-		M: m, N: n, K: steps, A: a, format: of,
-		Panels: Panels{Data: packed[f.head(k):], Panel: steps * line, Line: line},
+		M: m, N: n, K: f.steps(k), A: a, format: of,
+		Panels: Panels{Data: packed[f.head(k):], Panel: f.panel(k), Line: f.line()},
 	}
 }
 
-// widened makes floats of a piece of the panels: rows of k, columns of n.
-func (f *Format) widened(dst []float32, b Panels, k, n int) Panels {
-	w := f.set.width
-	for p := range (n + w - 1) / w {
-		src := as[uint16](b.Data[p*b.Panel:][:k*b.Line])
-		f.widen(f.level, dst[p*k*w:][:k*w], src)
+// widened makes floats of count panels of k rows, at distances of panels of floats.
+func (f *Format) widened(dst []float32, b Panels, first, count, k int) Panels {
+	rows, w := f.panelRows(k), f.set.width
+	for p := range count {
+		src := as[uint16](b.From(first+p, 0).Data)
+		f.widen(f.level, dst[p*rows*w:][:rows*w], src[:rows*w])
 	}
-	return Panels{Data: dst, Panel: k * w, Line: w}
+	return Panels{Data: dst, Panel: rows * w, Line: w}
 }
 
 // Ints views what a product of Int8 leaves in C, and gives to its tail, as the

@@ -11,14 +11,21 @@ import (
 )
 
 // everyFormat lists the formats of a kind that this processor can run, also those
-// that a level has without its extensions or without kernels of its own.
+// that a level has without its extensions, with slow ones or without kernels of its own.
 func everyFormat(kind Kind) []*Format {
 	var list []*Format
 	for _, level := range isa.Levels() {
 		list = append(list, FormatOf(level, kind))
-		for _, f := range []*Format{choose(level, kind, false, false), indirect(level)[kind]} {
+		for _, f := range []*Format{
+			choose(level, kind, false, false), choose(level, kind, isa.HasBF16(), isa.HasVNNI(level)), indirect(level)[kind],
+		} {
 			f.level, f.kind = level, kind
 			list = append(list, f)
+			if f.widen != nil { // for all rows, and as few as there are
+				always := *f
+				always.widenFrom = 0
+				list = append(list, &always)
+			}
 		}
 	}
 	return list
@@ -193,7 +200,7 @@ func TestFormatBits(t *testing.T) {
 			rounds = 10
 		}
 		for range rounds {
-			l := newLow(rnd, f, 1+rnd.Intn(40), 1+rnd.Intn(100), rnd.Intn(200))
+			l := newLow(rnd, f, 1+rnd.Intn(max(40, 2*f.widenFrom)), 1+rnd.Intn(100), rnd.Intn(200))
 			p := l.product(t)
 			first := l.multiply(t, rnd, p, Default)
 			blocks := Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Packed: rnd.Intn(4000), Copied: rnd.Intn(4000), Tall: 1 + rnd.Intn(50)}

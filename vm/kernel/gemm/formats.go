@@ -9,13 +9,14 @@ import (
 var formats = func() (list [kinds][isa.NEON + 1]*Format) {
 	for _, level := range isa.Levels() {
 		for kind := range kinds {
-			list[kind][level] = choose(level, kind, isa.HasBF16(), isa.HasVNNI(level))
+			list[kind][level] = choose(level, kind, isa.FastBF16(), isa.HasVNNI(level))
 		}
 	}
 	return list
 }()
 
-// choose makes the format of a level, with or without its extensions.
+// choose makes the format of a level, with or without its extensions: products of pairs of
+// bf16, if they are worth it, and of quads of bytes.
 func choose(level isa.Level, kind Kind, bf16, vnni bool) *Format {
 	f := direct(level, bf16, vnni)[kind]
 	if f == nil {
@@ -27,7 +28,7 @@ func choose(level isa.Level, kind Kind, bf16, vnni bool) *Format {
 }
 
 // indirect lists the formats of levels without kernels of their own: panels of two
-// bytes are widened piece by piece, and Go multiplies bytes.
+// bytes are widened one by one, and Go multiplies bytes.
 func indirect(level isa.Level) [kinds]*Format {
 	return [kinds]*Format{
 		BF16: {name: "bf16", set: at(level), deep: 1, widen: narrow.FromBF16},

@@ -1,9 +1,15 @@
 package gemm
 
-import "github.com/npulang/npu/vm/kernel/isa"
+import (
+	"unsafe"
 
-// direct lists the formats whose kernels read panels as they are. AVX-512 without
-// products of bf16 widens them, and without those of bytes it does as AVX2 without.
+	"github.com/npulang/npu/vm/kernel/isa"
+	"github.com/npulang/npu/vm/kernel/narrow"
+)
+
+// direct lists the formats whose kernels read panels as they are, those of halves with few
+// rows of A. AVX-512 without fast products of bf16 widens them, and without those of bytes it
+// does as AVX2 without.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	bytes := &Format{name: "int8 groups", set: &int8Groups, deep: groupBytes, left: leftSplit, split: &splitAVX2}
 	bytes.wide = &Format{level: level, kind: Int8, set: &int8Wide, deep: groupBytes, left: leftWide, split: &splitAVX2}
@@ -16,8 +22,8 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 		}
 	case isa.AVX512:
 		list = [kinds]*Format{
-			BF16: {name: "bf16", set: &bf16AVX512, deep: 1},
-			F16:  {name: "f16", set: &f16AVX512, deep: 1},
+			BF16: {name: "bf16 pairs", set: &bf16AVX512, deep: 1, twos: true, widen: fromTwos, widenFrom: 48},
+			F16:  {name: "f16", set: &f16AVX512, deep: 1, widen: narrow.FromF16, widenFrom: 48},
 			Int8: bytes,
 		}
 	}
@@ -28,6 +34,13 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 		list[Int8] = &Format{name: "int8 quads", set: set, deep: quad, left: leftQuad}
 	}
 	return list
+}
+
+// fromTwos makes floats of pairs of rows of a panel.
+func fromTwos(_ isa.Level, dst []float32, src []uint16) {
+	if n := len(dst) / (2 * widths[isa.AVX512]); n > 0 {
+		widenTwosAVX512(unsafe.SliceData(dst), unsafe.SliceData(src), n)
+	}
 }
 
 var bf16AVX2 = kernels{

@@ -64,7 +64,8 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	if rows.len() <= 0 || cols.len() <= 0 {
 		return nil
 	}
-	m := mul{x: x, p: p, level: level, set: p.kernels(level), blocks: p.Blocks, back: p.Backwards && !p.ends()}
+	m := mul{x: x, p: p, level: level, blocks: p.Blocks, back: p.Backwards && !p.ends()}
+	m.set, m.widens = p.kernels(level, rows.len())
 	if m.blocks == (Blocks{}) {
 		m.blocks = Default
 	}
@@ -84,10 +85,6 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 // all computes rows and columns.
 func (m *mul) all(rows, cols Range) error {
 	p := m.p
-	if p.format != nil && p.format.widen != nil {
-		m.b = widened
-		return m.run(rows, cols)
-	}
 	if p.Panels.Data != nil || p.K == 0 {
 		return m.run(rows, cols)
 	}
@@ -104,12 +101,12 @@ func (m *mul) all(rows, cols Range) error {
 	return m.run(rows, Range{split, cols.Hi})
 }
 
-// kernels are those of the format, or of floats.
-func (p *Product) kernels(level isa.Level) *kernels {
+// kernels are those of the format, or of floats, for so many rows.
+func (p *Product) kernels(level isa.Level, rows int) (set *kernels, widens bool) {
 	if p.format != nil {
-		return p.format.set
+		return p.format.kernels(rows)
 	}
-	return at(level)
+	return at(level), false
 }
 
 // mul is one call of Mul.
@@ -118,6 +115,7 @@ type mul struct {
 	p      *Product
 	level  isa.Level
 	set    *kernels
+	widens bool // the panels of the product's format, for the kernels
 	blocks Blocks
 	words  int // of A a step along k takes
 	b      source
@@ -133,7 +131,6 @@ const (
 	given   source = iota // in the product's Panels
 	inPlace               // rows of its Matrix are
 	packed                // they are made on the way
-	widened               // they are made of the product's Panels
 )
 
 // corner is the first row and column of a piece and their numbers.
@@ -150,7 +147,7 @@ type piece struct {
 // run goes through pieces of B, and for each through the rows that use it.
 func (m *mul) run(rows, cols Range) error {
 	tall, deep, wide := rows.len(), max(m.p.K, 1), cols.len()
-	if m.b >= packed {
+	if m.b == packed {
 		deep = even(m.p.K, max(m.blocks.Packed/m.set.width, 1), 8)
 		wide = even(wide, max(m.blocks.Packed/deep/m.set.width, 1)*m.set.width, m.set.width)
 	}
@@ -229,6 +226,10 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 			Bias: m.bias(ks, cols), Backwards: m.back,
 		}
 		m.left(&b, rows, ks)
+		if m.widens {
+			b.widen = m.p.format
+			b.wide = floats(&m.x.b, b.wideLen(m.set))
+		}
 		if ks.Hi == m.p.K && m.p.ends() {
 			b.end = m.ending(rows, cols)
 		}
@@ -260,10 +261,6 @@ func (m *mul) panels(ks, cols Range) Panels {
 	case inPlace:
 		b := m.p.Matrix.From(ks.Lo, cols.Lo)
 		return Panels{Data: b.Data, Panel: m.set.width, Line: b.Row}
-	case widened:
-		b := m.p.Panels.From(cols.Lo/m.set.width, ks.Lo)
-		to := floats(&m.x.b, PackedLen(m.p.format.level, ks.len(), cols.len()))
-		return m.p.format.widened(to, b, ks.len(), cols.len())
 	}
 	b := floats(&m.x.b, PackedLen(m.level, ks.len(), cols.len()))
 	Pack(m.level, b, m.p.Matrix.From(ks.Lo, cols.Lo), ks.len(), cols.len())

@@ -18,7 +18,7 @@ func TestPackNarrow(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(level), uint64(kind)))
 			for range 60 {
 				k, n := r.IntN(150), r.IntN(80)
-				head, deep, flip := f.head(k), f.deep, int8(0)
+				head, deep, flip := f.head(k), f.beside(), int8(0)
 				if f.left == leftSplit {
 					deep, flip = quad, -128
 				}
@@ -43,7 +43,7 @@ func samePacked[E int8 | uint16](t *testing.T, f *Format, r *rand.Rand, k, n, he
 			b.Data[i] = E(r.Uint32())
 		}
 		want, got := make([]float32, f.PackedLen(k, n)), make([]float32, f.PackedLen(k, n)+1)
-		packSteps(as[E](want[head:]), f.set.width, deep, f.steps(k)*f.deep, b, k, n, of)
+		packSteps(as[E](want[head:]), f.set.width, deep, f.panelRows(k), b, k, n, of)
 		for i := range as[E](got) {
 			as[E](got)[i] = 0x55
 		}

@@ -76,3 +76,8 @@ func tile11x1BF16AVX512(t *tile)
 //
 //go:noescape
 func tile12x1BF16AVX512(t *tile)
+
+// widenTwosAVX512 makes floats of pairs of rows, one or more, of a panel of 32 columns of bf16.
+//
+//go:noescape
+func widenTwosAVX512(dst *float32, src *uint16, pairs int)

@@ -10,7 +10,7 @@ var fma = map[isa.Level]loop{
 
 // bf16 and int8 are loops of the best instructions for products of those kinds.
 func bf16(level isa.Level) loop {
-	if level == isa.AVX512 && isa.HasBF16() {
+	if level == isa.AVX512 && isa.FastBF16() {
 		return loop{bf16AVX512, 2 * 24 * 32}
 	}
 	return fma[level]

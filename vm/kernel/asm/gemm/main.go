@@ -14,7 +14,8 @@ func main() {
 		levels []vectors
 	}{
 		{floats, []vectors{avx2, avx512}},
-		{bf16Halves, []vectors{avx2, avx512}},
+		{bf16Halves, []vectors{avx2}},
+		{bf16Twos, []vectors{avx512}},
 		{f16Halves, []vectors{avx2, avx512}},
 		{int8Groups, []vectors{avx2}},
 		{int8Wide, []vectors{avx2}},

@@ -19,6 +19,8 @@ type operands struct {
 	grouped bool
 	// widened says that a group of A has integers of 16 bits.
 	widened bool
+	// inTwos says that rows of B stand side by side in twos; see twos.go.
+	inTwos bool
 	// integers says that sums are integers.
 	integers bool
 	// load makes a register of B of what lies in a panel.
@@ -54,13 +56,17 @@ var (
 	}
 
 	// Halves are bf16 or f16 in panels, widened on the way to a register; A has
-	// floats.
+	// floats. With AVX-512 those of bf16 stand in twos.
 	bf16Halves = operands{
 		name: "BF16", part: 2, spread: spreadFloat, add: addFloats,
 		load: func(t *tile, m Mem, r reg.VecVirtual) {
 			t.VPMOVZXWD(m, r)
 			t.VPSLLD(Imm(16), r, r)
 		},
+	}
+	bf16Twos = operands{
+		name: "BF16", part: 2, inTwos: true, spread: spreadFloat, add: addFloats,
+		more: widenTwos,
 	}
 	f16Halves = operands{
 		name: "F16", part: 2, spread: spreadFloat, add: addFloats,

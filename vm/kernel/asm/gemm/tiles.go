@@ -74,8 +74,9 @@ type tile struct {
 	a, b, c        rowsAt
 	left           left // A of a dense tile
 	step           reg.GPVirtual
-	soon           reg.GPVirtual // what a tile of several panels asks for
-	next           reg.GPVirtual // what one of a single panel asks for
+	soon           reg.GPVirtual     // what a tile of several panels asks for
+	next           reg.GPVirtual     // what one of a single panel asks for
+	second         reg.OpmaskVirtual // see twos.go
 }
 
 func newTile(c *Context, v vectors, o operands, height, panels int) *tile {
@@ -305,12 +306,15 @@ func (t *tile) products() {
 	t.b = t.rowsAt(fieldB, fieldPanel, t.panels)
 	t.step = t.field(fieldStep)
 	line, k := t.field(fieldLine), t.field(fieldK)
+	if t.inTwos {
+		t.second = secondMask(t.Context)
+	}
 	ask := t.asking(line)
 	t.SUBQ(Imm(unroll), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("four")
 	ask()
-	for range unroll {
+	for range unroll / t.beside() {
 		t.product(line)
 	}
 	t.SUBQ(Imm(unroll), k)
@@ -318,10 +322,14 @@ func (t *tile) products() {
 	t.Label("rest")
 	t.ADDQ(Imm(unroll), k)
 	t.JEQ(LabelRef("multiplied"))
-	t.Label("one")
-	t.product(line)
-	t.DECQ(k)
-	t.JNE(LabelRef("one"))
+	if t.inTwos {
+		t.restOfTwos(line, k)
+	} else {
+		t.Label("one")
+		t.product(line)
+		t.DECQ(k)
+		t.JNE(LabelRef("one"))
+	}
 	t.Label("multiplied")
 }
 
@@ -344,8 +352,12 @@ func (t *tile) asking(line reg.GPVirtual) func() {
 	}
 }
 
-// product is one step along k.
+// product is one step along k, or two.
 func (t *tile) product(line reg.GPVirtual) {
+	if t.inTwos {
+		t.twos(line, 2)
+		return
+	}
 	if t.panels == 1 {
 		t.byRow(line)
 	} else {
