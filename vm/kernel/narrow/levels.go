@@ -16,8 +16,11 @@ type loops struct {
 
 // at is nil where Go does all.
 func at(level isa.Level) *loops {
-	if level == isa.AVX2 || level == isa.AVX512 {
+	switch level {
+	case isa.AVX2:
 		return avx2
+	case isa.AVX512:
+		return avx512
 	}
 	return nil
 }

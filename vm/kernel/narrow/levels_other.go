@@ -2,4 +2,4 @@
 
 package narrow
 
-var avx2 *loops
+var avx2, avx512 *loops

@@ -13,6 +13,7 @@ import (
 func main() {
 	gen.Main("narrow",
 		gen.File{Name: "halves", Build: halves},
+		gen.File{Name: "halves_avx512", Build: wideHalves},
 		gen.File{Name: "bytes", Build: bytes},
 	)
 }
