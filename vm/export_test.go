@@ -11,6 +11,13 @@ import (
 // the program is.
 func (m *Machine) Together() { m.handover = 0 }
 
+// AwaitCollection waits until no collection that runs have asked for is under way.
+func (y *Memory) AwaitCollection() {
+	for y.collector.busy.Load() {
+		runtime.Gosched()
+	}
+}
+
 // Disturb makes the runs of a machine as unlucky as can be: work is given away
 // at every step, tasks that can be are done in parts however small they are, and
 // executors take any stream, after any delay.

@@ -49,6 +49,8 @@ type Memory struct {
 
 	pool   sync.Once
 	arenas *pool.Pool // see blocks
+
+	collector collector // of results
 }
 
 const (

@@ -88,6 +88,7 @@ func (m *Machine) attempt(r *request, alone bool) (crowded bool, err error) {
 	}
 	if !r.given {
 		r.outputs = m.newOutputs()
+		m.memory.collector.tell(m.perRun - m.arena)
 	}
 	f.begin(r.ctx, t, f.bound.inputs(r.inputs), f.bound.outputs(r.outputs))
 	f.execute()

@@ -1,0 +1,55 @@
+package vm
+
+import (
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+)
+
+// Results belong to the caller, and their memory to Go's collector, which begins when the
+// heap has doubled. Packed weights are most of the heap: with 1.2 GB of them as much of
+// results would pile up that nobody reads any more, each in memory that is new to the
+// system. So runs ask for a collection when it is worth it; weights make none slower, as
+// there is no pointer in them.
+
+const (
+	// leastCollected is how many bytes of results are worth a collection of a small heap,
+	// of a fraction of a millisecond: to bring in as much memory anew takes some.
+	leastCollected = 16 << 20
+	// perScanned is how many bytes of results are worth one byte that a collection has to
+	// look for pointers in.
+	perScanned = 4
+)
+
+// A collector asks for collections. Its zero value is ready for use by several goroutines.
+type collector struct {
+	mu     sync.Mutex
+	made   int64       // bytes of results since the collections below
+	cycles uint64      // how many there had been
+	busy   atomic.Bool // one that was asked for is under way
+}
+
+// tell says of how many bytes the results are that a run has made.
+func (c *collector) tell(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made += bytes; c.made < leastCollected {
+		return
+	}
+	now := [...]metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/scan/heap:bytes"}, {Name: "/gc/gogc:percent"}}
+	metrics.Read(now[:])
+	cycles, scanned, percent := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64()
+	switch {
+	case cycles != c.cycles: // there was one of itself
+		c.made, c.cycles = 0, cycles
+	case percent == math.MaxUint64: // the process does without
+	case uint64(c.made)/perScanned < scanned:
+	case c.busy.CompareAndSwap(false, true):
+		go func() {
+			runtime.GC()
+			c.busy.Store(false)
+		}()
+	}
+}
