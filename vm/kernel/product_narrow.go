@@ -167,11 +167,7 @@ func (h *narrowRun) layOut(p *product, t *tensor.T, at, n int, panels []float32)
 	case tensor.I8:
 		return f.LeftSigned(h.left, leftView[int8](h, p, t, at, n), n, p.k, panels)
 	case tensor.U8:
-		left := leftView[uint8](h, p, t, at, n)
-		if m, ok := f.BytesInPlace(left, p.k); ok {
-			return m
-		}
-		return f.LeftBytes(h.left, left, n, p.k, panels)
+		return f.LeftBytes(h.left, leftView[uint8](h, p, t, at, n), n, p.k, panels)
 	}
 	left := leftView[uint16](h, p, t, at, n)
 	if m, ok := f.HalvesInPlace(left, p.k); ok {

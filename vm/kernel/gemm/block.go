@@ -1,6 +1,10 @@
 package gemm
 
-import "github.com/npulang/npu/vm/kernel/isa"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
 
 // Width is how many columns a panel of B has at a level, also one that this processor
 // lacks.
@@ -31,6 +35,16 @@ type Block struct {
 	// read as it is.
 	widen *Format
 	wide  []float32
+	// origins are what the sums of each row begin with, without Add, where A has quads.
+	origins []int32
+}
+
+// origin is where a row has its own; 0: sums begin with zero.
+func (b *Block) origin(row int) uintptr {
+	if b.origins == nil {
+		return 0
+	}
+	return uintptr(unsafe.Pointer(&b.origins[row]))
 }
 
 // Run computes the block, in tiles, panel by panel. Every element is the sum of its
@@ -189,7 +203,7 @@ func (k *kernels) hop(tiles, line int, dense bool) int {
 
 // column runs the tiles of one panel.
 func (t *tile) column(k *kernels, s stack, dense *[mostRows + 1]func(*tile), c uintptr) {
-	t.a, t.c = address(t.of.A.Data), c
+	t.a, t.c, t.origin = address(t.of.A.Data), c, t.of.origin(0)
 	t.run(k, dense, s.low+1, s.high)
 	t.run(k, dense, s.low, s.tiles-s.high)
 }
@@ -217,6 +231,7 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 		k.tiles[height][1](t)
 		t.a += uintptr(t.down)
 		t.c += uintptr(t.fall)
+		t.origin += uintptr(height * floatBytes)
 		t.next += uintptr(t.hop * (t.k / hopSteps))
 	}
 }
@@ -256,7 +271,7 @@ func (t *tile) wide(k *kernels, s stack) {
 		row := 0
 		for i := range s.tiles {
 			height := s.height(i)
-			t.a = a + uintptr(row*t.row)
+			t.a, t.origin = a+uintptr(row*t.row), b.origin(row)
 			t.across(k, height, Range{n, min(n+group*k.width, b.N)}, panel, c+uintptr(row*t.ldc))
 			row += height
 			t.next += uintptr(t.hop * (b.K / hopSteps))
@@ -278,10 +293,10 @@ func (t *tile) across(k *kernels, height int, cols Range, b, c uintptr) {
 		if t.of.Bias != nil {
 			t.bias = address(t.of.Bias) + uintptr(n*floatBytes)
 		}
-		next := t.next
+		next, origin := t.next, t.origin
 		t.count, t.down, t.fall = 1, 0, 0
 		k.tiles[height][p](t)
-		t.next = next
+		t.next, t.origin = next, origin
 		n += p * k.width
 		b += uintptr(p * t.panel)
 	}

@@ -24,9 +24,9 @@ const (
 //	                                           fast (isa.FastBF16); else as the next
 //	bf16, f16             [N/w][K][w]          widened on the way to a register, or for many
 //	                                           rows panel by panel; A has floats
-//	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads meet quads of bytes in A
+//	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads, 128 more than B, meet quads of bytes in A
 //	int8 (AVX-VNNI)       [N/16][K/4][16][4]   the same
-//	int8 (AVX2)           [N/16][K/4][16][4]   the same, 128 more than B; see splitter.
+//	int8 (AVX2)           [N/16][K/4][16][4]   the same; see splitter.
 //	                                           A step is a group of four quads
 //	int8                  [N/w][K/2][w][2]     pairs meet pairs of 16 bits in A
 //
@@ -65,8 +65,8 @@ const (
 	leftFloat left = iota // a float
 	leftPair              // two bf16
 	leftWords             // two integers of 16 bits
-	leftQuad              // four bytes without a sign
-	leftSplit             // four bytes with a sign, taken apart
+	leftQuad              // four bytes with a sign
+	leftSplit             // the same, taken apart
 	leftWide              // the same as integers of 16 bits, of which four bytes hold two
 )
 
@@ -165,7 +165,11 @@ func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
 // PackBytes packs bytes with a sign.
 func (f *Format) PackBytes(dst []float32, b View[int8], k, n int) {
 	if f.left != leftSplit {
-		packNarrow(as[int8](dst), f.set.width, f.deep, f.steps(k)*f.deep, b, k, n, 0)
+		flip := uint32(0)
+		if f.left == leftQuad {
+			flip = signBits
+		}
+		packNarrow(as[int8](dst), f.set.width, f.deep, f.steps(k)*f.deep, b, k, n, flip)
 		return
 	}
 	// Rows of the last group that do not exist meet zeros.
@@ -205,8 +209,11 @@ func packSteps[E, F any](dst []F, width, deep, rows int, b View[E], k, n int, of
 // LeftLen is how many floats the left operand takes: m rows of k elements.
 func (f *Format) LeftLen(m, k int) int {
 	n := m * f.leftRow(k)
-	if f.left == leftSplit {
+	switch f.left {
+	case leftSplit:
 		n += splitsLen(m, mostRests(m, f.steps(k)))
+	case leftQuad:
+		n += m
 	}
 	return n
 }
@@ -258,7 +265,8 @@ func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
 }
 
 // LeftSigned lays out m rows of k bytes with a sign like LeftHalves, for a product with
-// what PackBytes has made of a matrix; the format adds Shift to each.
+// what PackBytes has made of a matrix; the format adds Shift to each. Behind quads stands
+// what the sums of each row begin with.
 func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int, packed []float32) Matrix {
 	if f.left == leftWords {
 		return leftRows(f, dst, a, m, k, func(row []float32, src []int8) {
@@ -271,7 +279,7 @@ func (f *Format) LeftSigned(dst []float32, a View[int8], m, k int, packed []floa
 	if f.left == leftSplit {
 		return f.leftSplits(dst, bytes, m, k, 0, packed)
 	}
-	return f.leftBytes(dst, bytes, m, k, true)
+	return f.leftQuads(dst, bytes, m, k, 0)
 }
 
 // LeftBytes is LeftSigned for bytes without a sign.
@@ -286,20 +294,7 @@ func (f *Format) LeftBytes(dst []float32, a View[uint8], m, k int, packed []floa
 	if f.left == leftSplit {
 		return f.leftSplits(dst, a, m, k, signBits&0xff, packed)
 	}
-	return f.leftBytes(dst, a, m, k, false)
-}
-
-// leftBytes lays out quads of bytes, whose sign bits may be flipped.
-func (f *Format) leftBytes(dst []float32, a View[uint8], m, k int, flip bool) Matrix {
-	return leftRows(f, dst, a, m, k, func(row []float32, src []uint8) {
-		bytes := as[uint8](row)
-		if flip {
-			flipSigns(bytes[:k], src)
-		} else {
-			copy(bytes, src)
-		}
-		clear(bytes[k:])
-	})
+	return f.leftQuads(dst, a, m, k, signBits&0xff)
 }
 
 // HalvesInPlace views rows of halves as a left operand where they lie: where the format
@@ -308,19 +303,7 @@ func (f *Format) HalvesInPlace(a View[uint16], k int) (Matrix, bool) {
 	if f.left != leftPair {
 		return Matrix{}, false
 	}
-	return inPlaceRows(a, k, 2)
-}
-
-// BytesInPlace is HalvesInPlace for bytes without a sign, in quads.
-func (f *Format) BytesInPlace(a View[uint8], k int) (Matrix, bool) {
-	if f.left != leftQuad {
-		return Matrix{}, false
-	}
-	return inPlaceRows(a, k, 4)
-}
-
-// inPlaceRows takes as many neighbours as four bytes hold for one float.
-func inPlaceRows[E any](a View[E], k, deep int) (Matrix, bool) {
+	const deep = 2
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(a.Data)))
 	if k%deep != 0 || a.Row%deep != 0 || at%floatBytes != 0 || len(a.Data) < deep {
 		return Matrix{}, false

@@ -295,26 +295,6 @@ func TestSpecialHalves(t *testing.T) {
 	}
 }
 
-// TestFlipSigns: bytes with a sign keep their meaning with a zero point of 128.
-func TestFlipSigns(t *testing.T) {
-	for n := range 20 {
-		dst, src := make([]uint8, n+1), make([]uint8, n)
-		for i := range src {
-			src[i] = uint8(i * 41)
-		}
-		dst[n] = 7
-		flipSigns(dst[:n], src)
-		for i, x := range dst[:n] {
-			if int(x)-128 != int(int8(src[i])) {
-				t.Errorf("%d becomes %d", int8(src[i]), x)
-			}
-		}
-		if dst[n] != 7 {
-			t.Error("written behind the end")
-		}
-	}
-}
-
 // TestLayouts: names are different where layouts are.
 func TestLayouts(t *testing.T) {
 	seen := map[string]string{}

@@ -31,7 +31,7 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 		list[BF16] = &Format{name: "bf16 pairs", set: &bf16Pairs, deep: 2, left: leftPair}
 	}
 	if set := int8Quads[level]; vnni && set != nil {
-		list[Int8] = &Format{name: "int8 quads", set: set, deep: quad, left: leftQuad}
+		list[Int8] = &Format{name: "int8 raised quads", set: set, deep: quad, left: leftQuad}
 	}
 	return list
 }
@@ -182,7 +182,7 @@ var int8QuadsAVX512 = kernels{
 		1:  {1: tile1x1QuadsAVX512, 4: tile1x4QuadsAVX512},
 		2:  {1: tile2x1QuadsAVX512, 2: tile2x2QuadsAVX512},
 		3:  {1: tile3x1QuadsAVX512, 2: tile3x2QuadsAVX512},
-		4:  {1: tile4x1QuadsAVX512},
+		4:  {1: tile4x1QuadsAVX512, 2: tile4x2QuadsAVX512},
 		5:  {1: tile5x1QuadsAVX512},
 		6:  {1: tile6x1QuadsAVX512},
 		7:  {1: tile7x1QuadsAVX512},
@@ -191,5 +191,16 @@ var int8QuadsAVX512 = kernels{
 		10: {1: tile10x1QuadsAVX512},
 		11: {1: tile11x1QuadsAVX512},
 		12: {1: tile12x1QuadsAVX512},
+	},
+	line: 128, asks: 4,
+	dense: [2][mostRows + 1]func(*tile){
+		inTiles: {
+			7: tiled7QuadsAVX512, 8: tiled8QuadsAVX512, 9: tiled9QuadsAVX512,
+			10: tiled10QuadsAVX512, 11: tiled11QuadsAVX512, 12: tiled12QuadsAVX512,
+		},
+		inRows: {
+			7: rows7QuadsAVX512, 8: rows8QuadsAVX512, 9: rows9QuadsAVX512,
+			10: rows10QuadsAVX512, 11: rows11QuadsAVX512, 12: rows12QuadsAVX512,
+		},
 	},
 }

@@ -1,30 +1,40 @@
 package gemm
 
-import "unsafe"
-
-// flipSigns makes bytes without a sign of ones with one, 128 more, or the other way round.
-func flipSigns(dst, src []uint8) {
-	n := len(src) &^ 7
-	for i := 0; i < n; i += 8 {
-		eight := *(*uint64)(unsafe.Pointer(&src[i]))
-		*(*uint64)(unsafe.Pointer(&dst[i])) = eight ^ 0x8080808080808080
-	}
-	for i := n; i < len(src); i++ {
-		dst[i] = src[i] ^ 0x80
-	}
-}
+import "github.com/npulang/npu/vm/kernel/narrow"
 
 // Shift is what LeftSigned, or LeftBytes, adds to every element, since the processor
-// multiplies bytes without a sign by bytes with one: 128, -128 or 0. Shift times the sum
-// of a column of B is then to be taken off each sum of products: Offsets, as Bias.
+// multiplies bytes with a sign in A by bytes without one: -128 or 0. Shift times the sum of a
+// column of B is then to be taken off each sum of products: Offsets, as Bias.
 func (f *Format) Shift(signed bool) int32 {
-	switch {
-	case f.left == leftQuad && signed:
-		return 128
-	case f.left == leftSplit && !signed:
-		return -128
+	if f.left == leftWords || signed {
+		return 0
 	}
-	return 0
+	return -128
+}
+
+// leftQuads lays out m rows of k bytes, whose bits are flipped, and their origins.
+func (f *Format) leftQuads(dst []float32, a View[uint8], m, k int, flip uint8) Matrix {
+	ld, bytes, origins := f.leftRow(k), f.steps(k)*quad, f.origins(dst, m, f.steps(k))
+	for i := range m {
+		row := as[uint8](dst[i*ld:])[:bytes]
+		origins[i] = -128 * narrow.CopySigned(f.level, row[:k], a.Data[i*a.Row:][:k], flip)
+		clear(row[k:])
+	}
+	return Matrix{Data: dst, Row: ld, Col: 1}
+}
+
+// origins are what the sums of m rows of so many quads begin with: minus what the products
+// with B are too large by, since B's bytes are 128 more. They wrap.
+func (f *Format) origins(data []float32, m, steps int) []int32 {
+	return Ints(data[m*unlike(steps):])[:m]
+}
+
+// origins are those of a product's rows; nil: it has none.
+func (p *Product) origins(rows Range) []int32 {
+	if p.format == nil || p.format.left != leftQuad {
+		return nil
+	}
+	return p.format.origins(p.A.Data, p.M, p.K)[rows.Lo:rows.Hi]
 }
 
 // Offsets sets dst to what left operands that have a Shift need as Bias, one for each

@@ -31,7 +31,7 @@ var layouts = [isa.NEON + 1][kinds]struct {
 }{
 	isa.Portable: {BF16: {"bf16", 4, 1, leftFloat}, F16: {"f16", 4, 1, leftFloat}, Int8: {"int8 pairs", 8, 2, leftWords}},
 	isa.AVX2:     {BF16: {"bf16", 16, 1, leftFloat}, F16: {"f16", 16, 1, leftFloat}, Int8: {"int8 groups", 16, groupBytes, leftSplit}},
-	isa.AVX512:   {BF16: {"bf16 pairs", 32, 2, leftPair}, F16: {"f16", 32, 1, leftFloat}, Int8: {"int8 quads", 32, 4, leftQuad}},
+	isa.AVX512:   {BF16: {"bf16 pairs", 32, 2, leftPair}, F16: {"f16", 32, 1, leftFloat}, Int8: {"int8 raised quads", 32, quad, leftQuad}},
 	isa.NEON:     {BF16: {"bf16", 16, 1, leftFloat}, F16: {"f16", 16, 1, leftFloat}, Int8: {"int8 pairs", 8, 2, leftWords}},
 }
 

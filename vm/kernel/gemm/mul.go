@@ -223,7 +223,7 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 		b := Block{
 			M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0, C: c, Ldc: ldc,
 			B: w.b.From((cols.Lo-w.cols.Lo)/m.set.width, k-w.ks.Lo), Next: m.next(w, ks, cols),
-			Bias: m.bias(ks, cols), Backwards: m.back,
+			Bias: m.bias(ks, cols), Backwards: m.back, origins: m.p.origins(rows),
 		}
 		m.left(&b, rows, ks)
 		if m.widens {

@@ -19,7 +19,7 @@ func TestPackNarrow(t *testing.T) {
 			for range 60 {
 				k, n := r.IntN(150), r.IntN(80)
 				head, deep, flip := f.head(k), f.beside(), int8(0)
-				if f.left == leftSplit {
+				if f.left == leftSplit || f.left == leftQuad {
 					deep, flip = quad, -128
 				}
 				if kind == Int8 {

@@ -37,6 +37,11 @@ func tile3x2QuadsAVX512(t *tile)
 //go:noescape
 func tile4x1QuadsAVX512(t *tile)
 
+// tile4x2QuadsAVX512 computes 4 by 64 elements of C.
+//
+//go:noescape
+func tile4x2QuadsAVX512(t *tile)
+
 // tile5x1QuadsAVX512 computes 5 by 32 elements of C.
 //
 //go:noescape
@@ -76,3 +81,63 @@ func tile11x1QuadsAVX512(t *tile)
 //
 //go:noescape
 func tile12x1QuadsAVX512(t *tile)
+
+// tiled7QuadsAVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func tiled7QuadsAVX512(t *tile)
+
+// tiled8QuadsAVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func tiled8QuadsAVX512(t *tile)
+
+// tiled9QuadsAVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func tiled9QuadsAVX512(t *tile)
+
+// tiled10QuadsAVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func tiled10QuadsAVX512(t *tile)
+
+// tiled11QuadsAVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func tiled11QuadsAVX512(t *tile)
+
+// tiled12QuadsAVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func tiled12QuadsAVX512(t *tile)
+
+// rows7QuadsAVX512 computes 7 by 32 elements of C.
+//
+//go:noescape
+func rows7QuadsAVX512(t *tile)
+
+// rows8QuadsAVX512 computes 8 by 32 elements of C.
+//
+//go:noescape
+func rows8QuadsAVX512(t *tile)
+
+// rows9QuadsAVX512 computes 9 by 32 elements of C.
+//
+//go:noescape
+func rows9QuadsAVX512(t *tile)
+
+// rows10QuadsAVX512 computes 10 by 32 elements of C.
+//
+//go:noescape
+func rows10QuadsAVX512(t *tile)
+
+// rows11QuadsAVX512 computes 11 by 32 elements of C.
+//
+//go:noescape
+func rows11QuadsAVX512(t *tile)
+
+// rows12QuadsAVX512 computes 12 by 32 elements of C.
+//
+//go:noescape
+func rows12QuadsAVX512(t *tile)

@@ -29,6 +29,21 @@ func WidenSigned(level isa.Level, dst []int16, src []int8) {
 	}
 }
 
+// CopySigned copies bytes, whose bits it flips, and adds up what it writes, as bytes with a
+// sign. The sum wraps.
+func CopySigned(level isa.Level, dst, src []uint8, flip uint8) (sum int32) {
+	n := whole(level, len(src)) &^ 31
+	if n > 0 {
+		sum = at(level).copySigned(unsafe.SliceData(dst[:n]), unsafe.SliceData(src), n, flip)
+	}
+	for i, x := range src[n:] {
+		x ^= flip
+		dst[n+i] = x
+		sum += int32(int8(x))
+	}
+	return sum
+}
+
 // Largest is the largest magnitude of the elements, 0 of none; NaN if one is.
 func Largest(level isa.Level, src []float32) float32 {
 	const magnitude = math.MaxInt32 // all bits but the sign: these order floats, and NaN comes last

@@ -12,6 +12,11 @@ func widenAVX2(dst *int16, src *uint8, n int)
 //go:noescape
 func widenSignedAVX2(dst *int16, src *int8, n int)
 
+// copySignedAVX2 copies n bytes, a multiple of 32, whose bits it flips, and sets sums to those of what it writes as bytes with a sign, each 128 more.
+//
+//go:noescape
+func copySignedAVX2(dst *uint8, src *uint8, sums *[4]int64, n int, flip uint32)
+
 // largestAVX2 raises top to the bits of what n floats hold, a multiple of eight, without their signs, lane by lane.
 //
 //go:noescape

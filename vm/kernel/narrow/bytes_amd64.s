@@ -42,6 +42,40 @@ eightDone:
 	VZEROUPPER
 	RET
 
+// func copySignedAVX2(dst *uint8, src *uint8, sums *[4]int64, n int, flip uint32)
+// Requires: AVX, AVX2
+TEXT ·copySignedAVX2(SB), $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVL         flip+32(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x80808080, BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+
+some:
+	SUBQ    $0x20, DX
+	JLT     someDone
+	VPXOR   (CX), Y0, Y4
+	VMOVDQU Y4, (AX)
+	VPXOR   Y1, Y4, Y4
+	VPSADBW Y2, Y4, Y4
+	VPADDQ  Y4, Y3, Y3
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	JMP     some
+
+someDone:
+	ADDQ    $0x20, DX
+	MOVQ    sums+16(FP), AX
+	VMOVDQU Y3, (AX)
+	VZEROUPPER
+	RET
+
 // func largestAVX2(src *float32, top *[8]int32, n int)
 // Requires: AVX, AVX2
 TEXT ·largestAVX2(SB), $0-24

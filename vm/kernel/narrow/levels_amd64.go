@@ -7,7 +7,15 @@ var avx2 = &loops{
 	toBF16: toBF16AVX2, toF16: toF16AVX2,
 	roundBF16: roundBF16AVX2,
 	widen:     widenAVX2, widenSigned: widenSignedAVX2,
-	largest: largest, quantizeSigned: quantizeSignedAVX2, quantizeSmall: quantizeSmallAVX2,
+	copySigned: copySigned,
+	largest:    largest, quantizeSigned: quantizeSignedAVX2, quantizeSmall: quantizeSmallAVX2,
+}
+
+// copySigned joins the sums. They are of bytes without a sign, 128 more.
+func copySigned(dst, src *uint8, n int, flip uint8) int32 {
+	var sums [4]int64
+	copySignedAVX2(dst, src, &sums, n, uint32(flip)*0x01010101)
+	return int32(sums[0] + sums[1] + sums[2] + sums[3] - 128*int64(n))
 }
 
 var avx512 = func() *loops {

@@ -178,6 +178,31 @@ func TestWidening(t *testing.T) {
 	})
 }
 
+// TestCopySigned: bytes whose bits are flipped and not, and their sum.
+func TestCopySigned(t *testing.T) {
+	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {
+		for _, flip := range []uint8{0, 0x80} {
+			dst, intact := within(rnd, n, uint8(7))
+			src, want := make([]uint8, n), int32(0)
+			rnd.Read(src)
+			for _, x := range src {
+				want += int32(int8(x ^ flip))
+			}
+			if got := CopySigned(level, dst, src, flip); got != want {
+				t.Fatalf("the sum of %d bytes is %d, not %d", n, got, want)
+			}
+			for i, x := range dst {
+				if x != src[i]^flip {
+					t.Fatalf("byte %d of %d is %d of %d", i, n, x, src[i])
+				}
+			}
+			if !intact() {
+				t.Fatalf("written outside of %d", n)
+			}
+		}
+	})
+}
+
 // TestLargest: without signs; a NaN is above all.
 func TestLargest(t *testing.T) {
 	each(t, func(t *testing.T, level isa.Level, rnd *rand.Rand, n int) {

@@ -23,7 +23,7 @@ type neonTile struct {
 // neonTiles writes a function for each height of a tile.
 func neonTiles(s, decl *bytes.Buffer) {
 	for rows := 1; rows <= 6; rows++ {
-		for _, panels := range []int{1, panelsOf[rows]} {
+		for _, panels := range []int{1, floats.panelsOf(rows)} {
 			if panels > 0 {
 				neonTile{s, rows, panels}.write(decl)
 			}

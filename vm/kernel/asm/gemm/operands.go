@@ -23,6 +23,9 @@ type operands struct {
 	inTwos bool
 	// integers says that sums are integers.
 	integers bool
+	// raised says that bytes of B are 128 more than they were, and that sums begin with what
+	// makes up for it.
+	raised bool
 	// load makes a register of B of what lies in a panel.
 	load func(t *tile, m Mem, r reg.VecVirtual)
 	// spread fills a register with four bytes of A.
@@ -87,18 +90,19 @@ var (
 	// The same as integers of 16 bits.
 	int8Wide = operands{name: "Wide", part: 1, grouped: true, widened: true, integers: true, more: lowTable}
 
-	// Four bytes without a sign in A meet four with one.
+	// Four bytes with a sign in A meet four without one: what has a sign may come from memory,
+	// where the product spreads it.
 	int8Quads = operands{
-		name: "Quads", part: 1, integers: true, load: loadWhole, spread: spreadInts,
-		add:  func(t *tile, a, b, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
-		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VPDPBUSD(b, a, sum) },
+		name: "Quads", part: 1, integers: true, raised: true, load: loadWhole, spread: spreadInts,
+		add:  func(t *tile, a, b, sum reg.VecVirtual) { t.VPDPBUSD(a, b, sum) },
+		meet: func(t *tile, a Mem, b, sum reg.VecVirtual) { t.VPDPBUSD_BCST(a, b, sum) },
 	}
 
 	// The same with AVX-VNNI, on processors without AVX-512.
 	int8QuadsVEX = operands{
-		name: "Quads", part: 1, integers: true, load: loadWhole, spread: spreadInts,
+		name: "Quads", part: 1, integers: true, raised: true, load: loadWhole, spread: spreadInts,
 		add: func(t *tile, a, b, sum reg.VecVirtual) {
-			t.Instruction(gen.Accumulate("VEX.VPDPBUSD", b, a, sum))
+			t.Instruction(gen.Accumulate("VEX.VPDPBUSD", a, b, sum))
 		},
 	}
 )

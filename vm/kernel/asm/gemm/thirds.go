@@ -21,10 +21,7 @@ const (
 )
 
 // The further fields of gemm.tile.
-const (
-	fieldHalf = fieldFall + 8*(1+iota) // where the half panel is
-	fieldSide                          // bytes from the panel's columns to those of the half, in C
-)
+const ()
 
 // thirds writes the function.
 func thirds(c *Context) {

@@ -12,31 +12,40 @@ import (
 
 // The fields of gemm.tile, at their offsets.
 const (
-	fieldA     = 8 * iota
-	fieldB     // panels of two registers
-	fieldC     //
-	fieldRow   // bytes from one row of A to the next
-	fieldStep  // bytes from one column of A to the next
-	fieldLine  // bytes from one row of a panel to the next
-	fieldPanel // bytes from one panel to the next
-	fieldLdc   // bytes from one row of C to the next
-	fieldK     // products an element
-	fieldN     // columns of C that exist
-	fieldAdd   // 0: begin with zero; else with C
-	fieldNext  // what the loop asks for ahead of its use
-	fieldHop   // bytes to go on there every four steps; of a dense tile in the end
-	fieldBias  // what is added to every row in the end; 0: nothing
-	fieldCount // tiles of a function that computes several, one below the other
-	fieldDown  // bytes from one of them to the next, in A
-	fieldFall  // and in C
+	fieldA      = 8 * iota
+	fieldB      // panels of two registers
+	fieldC      //
+	fieldRow    // bytes from one row of A to the next
+	fieldStep   // bytes from one column of A to the next
+	fieldLine   // bytes from one row of a panel to the next
+	fieldPanel  // bytes from one panel to the next
+	fieldLdc    // bytes from one row of C to the next
+	fieldK      // products an element
+	fieldN      // columns of C that exist
+	fieldAdd    // 0: begin with zero; else with C
+	fieldNext   // what the loop asks for ahead of its use
+	fieldHop    // bytes to go on there every four steps; of a dense tile in the end
+	fieldBias   // what is added to every row in the end; 0: nothing
+	fieldCount  // tiles of a function that computes several, one below the other
+	fieldDown   // bytes from one of them to the next, in A
+	fieldFall   // and in C
+	fieldHalf   // of thirds: where the half panel is
+	fieldSide   // of thirds: bytes from the panel's columns to those of the half, in C
+	fieldOrigin // what sums begin with, by row, if bytes of B are raised
 )
 
 // unroll is how many steps along k the loop has in a row.
 const unroll = 4
 
-// panelsOf lists by rows how many panels a tile may span besides one. Tiles of few
-// rows have too few sums to hide the latency of a product, eight, in one panel.
-var panelsOf = map[int]int{1: 4, 2: 2, 3: 2}
+// panelsOf is how many panels a tile of so many rows may span besides one. Tiles of few rows
+// have too few sums in one panel to hide the latency of a product: eight, and of bytes, which
+// take five cycles where floats take four, ten.
+func (o operands) panelsOf(rows int) int {
+	if o.raised && rows == 4 {
+		return 2
+	}
+	return map[int]int{1: 4, 2: 2, 3: 2}[rows]
+}
 
 // tiles writes a function for each height of a tile.
 func tiles(c *Context, v vectors, o operands) {
@@ -47,7 +56,7 @@ func tiles(c *Context, v vectors, o operands) {
 	most := 1
 	for rows := 1; rows <= v.rows; rows++ {
 		newTile(c, v, o, rows, 1).write()
-		if p := panelsOf[rows]; p > 1 && o.fits(v, rows, p) {
+		if p := o.panelsOf(rows); p > 1 && o.fits(v, rows, p) {
 			newTile(c, v, o, rows, p).write()
 			most = max(most, p)
 		}
@@ -130,6 +139,9 @@ func (t *tile) column(products func()) {
 	for _, step := range []struct{ place, by int }{{fieldA, fieldDown}, {fieldC, fieldFall}} {
 		t.ADDQ(t.field(step.by), Mem{Base: t.arg, Disp: step.place})
 	}
+	if t.raised {
+		t.ADDQ(Imm(uint64(4*t.height)), Mem{Base: t.arg, Disp: fieldOrigin})
+	}
 	t.DECQ(Mem{Base: t.arg, Disp: fieldCount})
 	t.JNE(LabelRef("tile"))
 }
@@ -199,7 +211,7 @@ func (t *tile) begin() {
 	}
 	t.CMPQ(Mem{Base: t.arg, Disp: fieldAdd}, Imm(0))
 	t.JNE(LabelRef("fromC"))
-	t.each(func(i, v int) { t.clear(t.Context, t.sums[i][v]) })
+	t.fromZero()
 	t.JMP(LabelRef("multiply"))
 	t.Label("fromC")
 	whole := func(i, v int) { t.VMOVUPS(t.c.row(i).Offset(v*t.bytes), t.sums[i][v]) }
@@ -217,6 +229,16 @@ func (t *tile) begin() {
 		t.edge("loadEdge", "multiply", whole, part)
 	}
 	t.Label("multiply")
+}
+
+// fromZero begins with no products.
+func (t *tile) fromZero() {
+	if !t.raised {
+		t.each(func(i, v int) { t.clear(t.Context, t.sums[i][v]) })
+		return
+	}
+	origin := t.field(fieldOrigin)
+	t.each(func(i, v int) { t.spread(t, Mem{Base: origin, Disp: 4 * i}, t.sums[i][v]) })
 }
 
 // bias adds the bias to the sums, if there is one.

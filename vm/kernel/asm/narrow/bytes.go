@@ -21,9 +21,30 @@ func bytes(c *Context) {
 			c.VPMOVSXBW(l.at["src"], x)
 			c.VMOVDQU(x, l.at["dst"])
 		}, nil)
+	copySigned(c)
 	largest(c)
 	quantizeSigned(c)
 	quantizeSmall(c)
+}
+
+// copySigned writes the copy of bytes with the sums of what it writes.
+func copySigned(c *Context) {
+	l := begin(c, "copySignedAVX2", "func(dst, src *uint8, sums *[4]int64, n int, flip uint32)",
+		"copySignedAVX2 copies n bytes, a multiple of 32, whose bits it flips, and sets sums to those of what it writes as bytes with a sign, each 128 more.",
+		map[string]int{"dst": 1, "src": 1}, []string{"dst", "src"})
+	flip, signs, zero, sums := l.fill(c.Load(c.Param("flip"), c.GP32())), l.constant(0x80808080), c.YMM(), c.YMM()
+	c.VPXOR(zero, zero, zero)
+	c.VPXOR(sums, sums, sums)
+	l.rounds("some", 4, func() {
+		x := c.YMM()
+		c.VPXOR(l.at["src"], flip, x)
+		c.VMOVDQU(x, l.at["dst"])
+		c.VPXOR(signs, x, x)
+		c.VPSADBW(zero, x, x)
+		c.VPADDQ(x, sums, sums)
+	})
+	c.VMOVDQU(sums, Mem{Base: c.Load(c.Param("sums"), c.GP64())})
+	l.end()
 }
 
 // largest writes the search for the largest magnitude. Without their signs, floats have

@@ -93,9 +93,14 @@ func (l *loop) table(name string, values []uint32) reg.VecVirtual {
 
 // constant fills a register with four bytes.
 func (l *loop) constant(bits uint32) reg.VecVirtual {
-	r, x := l.GP32(), l.XMM()
-	y := l.YMM()
+	r := l.GP32()
 	l.MOVL(U32(bits), r)
+	return l.fill(r)
+}
+
+// fill fills a register with those of another one.
+func (l *loop) fill(r reg.Register) reg.VecVirtual {
+	x, y := l.XMM(), l.YMM()
 	l.VMOVD(r, x)
 	l.VPBROADCASTD(x, y)
 	return y
