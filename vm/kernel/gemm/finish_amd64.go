@@ -21,3 +21,23 @@ func shift64AVX2(f *finish)
 //
 //go:noescape
 func scale64AVX2(f *finish)
+
+// shift16AVX512 adds to rows of 16 integers what the tiles have left, and takes off what B is larger by.
+//
+//go:noescape
+func shift16AVX512(f *finish)
+
+// scale16AVX512 adds to rows of 16 integers what the tiles have left, and takes off what B is larger by; then it makes floats of them: times the row's and the column's scale, plus the column's bias.
+//
+//go:noescape
+func scale16AVX512(f *finish)
+
+// shift64AVX512 adds to rows of 64 integers what the tiles have left, and takes off what B is larger by.
+//
+//go:noescape
+func shift64AVX512(f *finish)
+
+// scale64AVX512 adds to rows of 64 integers what the tiles have left, and takes off what B is larger by; then it makes floats of them: times the row's and the column's scale, plus the column's bias.
+//
+//go:noescape
+func scale64AVX512(f *finish)

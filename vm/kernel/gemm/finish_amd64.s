@@ -3,35 +3,28 @@
 #include "textflag.h"
 
 DATA ones<>+0(SB)/4, $0x00010001
-DATA ones<>+4(SB)/4, $0x00010001
-DATA ones<>+8(SB)/4, $0x00010001
-DATA ones<>+12(SB)/4, $0x00010001
-DATA ones<>+16(SB)/4, $0x00010001
-DATA ones<>+20(SB)/4, $0x00010001
-DATA ones<>+24(SB)/4, $0x00010001
-DATA ones<>+28(SB)/4, $0x00010001
-GLOBL ones<>(SB), RODATA|NOPTR, $32
+GLOBL ones<>(SB), RODATA|NOPTR, $4
 
 // func shift16AVX2(f *finish)
 // Requires: AVX, AVX2
 TEXT ·shift16AVX2(SB), $0-8
-	MOVQ    f+0(FP), AX
-	MOVQ    (AX), CX
-	MOVQ    72(AX), DX
-	MOVQ    80(AX), BX
-	LEAQ    (BX)(BX*2), BX
-	MOVQ    24(AX), BX
-	MOVQ    40(AX), SI
-	MOVQ    56(AX), DI
-	MOVQ    64(AX), R8
-	VMOVDQU ones<>+0(SB), Y2
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), BX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         56(AX), DI
+	MOVQ         64(AX), R8
+	VPBROADCASTD ones<>+0(SB), Y2
 
 row:
 	VPBROADCASTD (BX), Y3
 	VPSLLD       $0x07, Y3, Y3
-	VMOVDQU      (CX), Y0
+	VMOVUPS      (CX), Y0
 	VPSUBD       Y3, Y0, Y0
-	VMOVDQU      32(CX), Y1
+	VMOVUPS      32(CX), Y1
 	VPSUBD       Y3, Y1, Y1
 	MOVQ         (SI), R9
 	MOVQ         8(SI), R10
@@ -43,11 +36,11 @@ rest:
 	MOVL         (R8)(R9*4), R11
 	SHLQ         $0x06, R11
 	ADDQ         DX, R11
-	VMOVDQU      (R11), Y4
+	VMOVUPS      (R11), Y4
 	VPMADDUBSW   Y3, Y4, Y4
 	VPMADDWD     Y2, Y4, Y4
 	VPADDD       Y4, Y0, Y0
-	VMOVDQU      32(R11), Y4
+	VMOVUPS      32(R11), Y4
 	VPMADDUBSW   Y3, Y4, Y4
 	VPMADDWD     Y2, Y4, Y4
 	VPADDD       Y4, Y1, Y1
@@ -56,8 +49,8 @@ rest:
 	JLT          rest
 
 added:
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
 	ADDQ    32(AX), BX
 	ADDQ    48(AX), SI
 	ADDQ    8(AX), CX
@@ -69,23 +62,23 @@ added:
 // func scale16AVX2(f *finish)
 // Requires: AVX, AVX2
 TEXT ·scale16AVX2(SB), $0-8
-	MOVQ    f+0(FP), AX
-	MOVQ    (AX), CX
-	MOVQ    72(AX), DX
-	MOVQ    80(AX), BX
-	LEAQ    (BX)(BX*2), BX
-	MOVQ    24(AX), BX
-	MOVQ    40(AX), SI
-	MOVQ    56(AX), DI
-	MOVQ    64(AX), R8
-	VMOVDQU ones<>+0(SB), Y2
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), BX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         56(AX), DI
+	MOVQ         64(AX), R8
+	VPBROADCASTD ones<>+0(SB), Y2
 
 row:
 	VPBROADCASTD (BX), Y3
 	VPSLLD       $0x07, Y3, Y3
-	VMOVDQU      (CX), Y0
+	VMOVUPS      (CX), Y0
 	VPSUBD       Y3, Y0, Y0
-	VMOVDQU      32(CX), Y1
+	VMOVUPS      32(CX), Y1
 	VPSUBD       Y3, Y1, Y1
 	MOVQ         (SI), R9
 	MOVQ         8(SI), R10
@@ -97,11 +90,11 @@ rest:
 	MOVL         (R8)(R9*4), R11
 	SHLQ         $0x06, R11
 	ADDQ         DX, R11
-	VMOVDQU      (R11), Y4
+	VMOVUPS      (R11), Y4
 	VPMADDUBSW   Y3, Y4, Y4
 	VPMADDWD     Y2, Y4, Y4
 	VPADDD       Y4, Y0, Y0
-	VMOVDQU      32(R11), Y4
+	VMOVUPS      32(R11), Y4
 	VPMADDUBSW   Y3, Y4, Y4
 	VPMADDWD     Y2, Y4, Y4
 	VPADDD       Y4, Y1, Y1
@@ -124,8 +117,8 @@ added:
 	VMULPS       Y3, Y1, Y1
 	VMULPS       32(R10), Y1, Y1
 	VADDPS       32(R11), Y1, Y1
-	VMOVDQU      Y0, (CX)
-	VMOVDQU      Y1, 32(CX)
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
 	ADDQ         32(AX), BX
 	ADDQ         48(AX), SI
 	ADDQ         8(AX), CX
@@ -137,35 +130,35 @@ added:
 // func shift64AVX2(f *finish)
 // Requires: AVX, AVX2
 TEXT ·shift64AVX2(SB), $0-8
-	MOVQ    f+0(FP), AX
-	MOVQ    (AX), CX
-	MOVQ    72(AX), DX
-	MOVQ    80(AX), BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    24(AX), DI
-	MOVQ    40(AX), R8
-	MOVQ    56(AX), R9
-	MOVQ    64(AX), R10
-	VMOVDQU ones<>+0(SB), Y8
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         24(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         64(AX), R10
+	VPBROADCASTD ones<>+0(SB), Y8
 
 row:
 	VPBROADCASTD (DI), Y9
 	VPSLLD       $0x07, Y9, Y9
-	VMOVDQU      (CX), Y0
+	VMOVUPS      (CX), Y0
 	VPSUBD       Y9, Y0, Y0
-	VMOVDQU      32(CX), Y1
+	VMOVUPS      32(CX), Y1
 	VPSUBD       Y9, Y1, Y1
-	VMOVDQU      64(CX), Y2
+	VMOVUPS      64(CX), Y2
 	VPSUBD       Y9, Y2, Y2
-	VMOVDQU      96(CX), Y3
+	VMOVUPS      96(CX), Y3
 	VPSUBD       Y9, Y3, Y3
-	VMOVDQU      128(CX), Y4
+	VMOVUPS      128(CX), Y4
 	VPSUBD       Y9, Y4, Y4
-	VMOVDQU      160(CX), Y5
+	VMOVUPS      160(CX), Y5
 	VPSUBD       Y9, Y5, Y5
-	VMOVDQU      192(CX), Y6
+	VMOVUPS      192(CX), Y6
 	VPSUBD       Y9, Y6, Y6
-	VMOVDQU      224(CX), Y7
+	VMOVUPS      224(CX), Y7
 	VPSUBD       Y9, Y7, Y7
 	MOVQ         (R8), R11
 	MOVQ         8(R8), R12
@@ -177,35 +170,35 @@ rest:
 	MOVL         (R10)(R11*4), R13
 	SHLQ         $0x06, R13
 	ADDQ         DX, R13
-	VMOVDQU      (R13), Y10
+	VMOVUPS      (R13), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y0, Y0
-	VMOVDQU      32(R13), Y10
+	VMOVUPS      32(R13), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y1, Y1
-	VMOVDQU      (R13)(BX*1), Y10
+	VMOVUPS      (R13)(BX*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y2, Y2
-	VMOVDQU      32(R13)(BX*1), Y10
+	VMOVUPS      32(R13)(BX*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y3, Y3
-	VMOVDQU      (R13)(BX*2), Y10
+	VMOVUPS      (R13)(BX*2), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y4, Y4
-	VMOVDQU      32(R13)(BX*2), Y10
+	VMOVUPS      32(R13)(BX*2), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y5, Y5
-	VMOVDQU      (R13)(SI*1), Y10
+	VMOVUPS      (R13)(SI*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y6, Y6
-	VMOVDQU      32(R13)(SI*1), Y10
+	VMOVUPS      32(R13)(SI*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y7, Y7
@@ -214,14 +207,14 @@ rest:
 	JLT          rest
 
 added:
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
-	VMOVDQU Y2, 64(CX)
-	VMOVDQU Y3, 96(CX)
-	VMOVDQU Y4, 128(CX)
-	VMOVDQU Y5, 160(CX)
-	VMOVDQU Y6, 192(CX)
-	VMOVDQU Y7, 224(CX)
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
 	ADDQ    32(AX), DI
 	ADDQ    48(AX), R8
 	ADDQ    8(AX), CX
@@ -233,35 +226,35 @@ added:
 // func scale64AVX2(f *finish)
 // Requires: AVX, AVX2
 TEXT ·scale64AVX2(SB), $0-8
-	MOVQ    f+0(FP), AX
-	MOVQ    (AX), CX
-	MOVQ    72(AX), DX
-	MOVQ    80(AX), BX
-	LEAQ    (BX)(BX*2), SI
-	MOVQ    24(AX), DI
-	MOVQ    40(AX), R8
-	MOVQ    56(AX), R9
-	MOVQ    64(AX), R10
-	VMOVDQU ones<>+0(SB), Y8
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         24(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         64(AX), R10
+	VPBROADCASTD ones<>+0(SB), Y8
 
 row:
 	VPBROADCASTD (DI), Y9
 	VPSLLD       $0x07, Y9, Y9
-	VMOVDQU      (CX), Y0
+	VMOVUPS      (CX), Y0
 	VPSUBD       Y9, Y0, Y0
-	VMOVDQU      32(CX), Y1
+	VMOVUPS      32(CX), Y1
 	VPSUBD       Y9, Y1, Y1
-	VMOVDQU      64(CX), Y2
+	VMOVUPS      64(CX), Y2
 	VPSUBD       Y9, Y2, Y2
-	VMOVDQU      96(CX), Y3
+	VMOVUPS      96(CX), Y3
 	VPSUBD       Y9, Y3, Y3
-	VMOVDQU      128(CX), Y4
+	VMOVUPS      128(CX), Y4
 	VPSUBD       Y9, Y4, Y4
-	VMOVDQU      160(CX), Y5
+	VMOVUPS      160(CX), Y5
 	VPSUBD       Y9, Y5, Y5
-	VMOVDQU      192(CX), Y6
+	VMOVUPS      192(CX), Y6
 	VPSUBD       Y9, Y6, Y6
-	VMOVDQU      224(CX), Y7
+	VMOVUPS      224(CX), Y7
 	VPSUBD       Y9, Y7, Y7
 	MOVQ         (R8), R11
 	MOVQ         8(R8), R12
@@ -273,35 +266,35 @@ rest:
 	MOVL         (R10)(R11*4), R13
 	SHLQ         $0x06, R13
 	ADDQ         DX, R13
-	VMOVDQU      (R13), Y10
+	VMOVUPS      (R13), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y0, Y0
-	VMOVDQU      32(R13), Y10
+	VMOVUPS      32(R13), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y1, Y1
-	VMOVDQU      (R13)(BX*1), Y10
+	VMOVUPS      (R13)(BX*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y2, Y2
-	VMOVDQU      32(R13)(BX*1), Y10
+	VMOVUPS      32(R13)(BX*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y3, Y3
-	VMOVDQU      (R13)(BX*2), Y10
+	VMOVUPS      (R13)(BX*2), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y4, Y4
-	VMOVDQU      32(R13)(BX*2), Y10
+	VMOVUPS      32(R13)(BX*2), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y5, Y5
-	VMOVDQU      (R13)(SI*1), Y10
+	VMOVUPS      (R13)(SI*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y6, Y6
-	VMOVDQU      32(R13)(SI*1), Y10
+	VMOVUPS      32(R13)(SI*1), Y10
 	VPMADDUBSW   Y9, Y10, Y10
 	VPMADDWD     Y8, Y10, Y10
 	VPADDD       Y10, Y7, Y7
@@ -348,14 +341,276 @@ added:
 	VMULPS       Y9, Y7, Y7
 	VMULPS       224(R12), Y7, Y7
 	VADDPS       224(R13), Y7, Y7
-	VMOVDQU      Y0, (CX)
-	VMOVDQU      Y1, 32(CX)
-	VMOVDQU      Y2, 64(CX)
-	VMOVDQU      Y3, 96(CX)
-	VMOVDQU      Y4, 128(CX)
-	VMOVDQU      Y5, 160(CX)
-	VMOVDQU      Y6, 192(CX)
-	VMOVDQU      Y7, 224(CX)
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      Y4, 128(CX)
+	VMOVUPS      Y5, 160(CX)
+	VMOVUPS      Y6, 192(CX)
+	VMOVUPS      Y7, 224(CX)
+	ADDQ         32(AX), DI
+	ADDQ         48(AX), R8
+	ADDQ         8(AX), CX
+	DECQ         16(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func shift16AVX512(f *finish)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·shift16AVX512(SB), $0-8
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), BX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         56(AX), DI
+	MOVQ         64(AX), R8
+	VPBROADCASTD ones<>+0(SB), Z1
+
+row:
+	VPBROADCASTD (BX), Z2
+	VPSLLD       $0x07, Z2, Z2
+	VMOVUPS      (CX), Z0
+	VPSUBD       Z2, Z0, Z0
+	MOVQ         (SI), R9
+	MOVQ         8(SI), R10
+	CMPQ         R9, R10
+	JGE          added
+
+rest:
+	VPBROADCASTD (DI)(R9*4), Z2
+	MOVL         (R8)(R9*4), R11
+	SHLQ         $0x06, R11
+	ADDQ         DX, R11
+	VMOVUPS      (R11), Z3
+	VPMADDUBSW   Z2, Z3, Z3
+	VPMADDWD     Z1, Z3, Z3
+	VPADDD       Z3, Z0, Z0
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          rest
+
+added:
+	VMOVUPS Z0, (CX)
+	ADDQ    32(AX), BX
+	ADDQ    48(AX), SI
+	ADDQ    8(AX), CX
+	DECQ    16(AX)
+	JNE     row
+	VZEROUPPER
+	RET
+
+// func scale16AVX512(f *finish)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scale16AVX512(SB), $0-8
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), BX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         56(AX), DI
+	MOVQ         64(AX), R8
+	VPBROADCASTD ones<>+0(SB), Z1
+
+row:
+	VPBROADCASTD (BX), Z2
+	VPSLLD       $0x07, Z2, Z2
+	VMOVUPS      (CX), Z0
+	VPSUBD       Z2, Z0, Z0
+	MOVQ         (SI), R9
+	MOVQ         8(SI), R10
+	CMPQ         R9, R10
+	JGE          added
+
+rest:
+	VPBROADCASTD (DI)(R9*4), Z2
+	MOVL         (R8)(R9*4), R11
+	SHLQ         $0x06, R11
+	ADDQ         DX, R11
+	VMOVUPS      (R11), Z3
+	VPMADDUBSW   Z2, Z3, Z3
+	VPMADDWD     Z1, Z3, Z3
+	VPADDD       Z3, Z0, Z0
+	INCQ         R9
+	CMPQ         R9, R10
+	JLT          rest
+
+added:
+	MOVQ         88(AX), R9
+	MOVQ         104(AX), R10
+	MOVQ         112(AX), R11
+	VBROADCASTSS (R9), Z2
+	ADDQ         96(AX), R9
+	MOVQ         R9, 88(AX)
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z2, Z0, Z0
+	VMULPS       (R10), Z0, Z0
+	VADDPS       (R11), Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         32(AX), BX
+	ADDQ         48(AX), SI
+	ADDQ         8(AX), CX
+	DECQ         16(AX)
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func shift64AVX512(f *finish)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·shift64AVX512(SB), $0-8
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         24(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         64(AX), R10
+	VPBROADCASTD ones<>+0(SB), Z4
+
+row:
+	VPBROADCASTD (DI), Z5
+	VPSLLD       $0x07, Z5, Z5
+	VMOVUPS      (CX), Z0
+	VPSUBD       Z5, Z0, Z0
+	VMOVUPS      64(CX), Z1
+	VPSUBD       Z5, Z1, Z1
+	VMOVUPS      128(CX), Z2
+	VPSUBD       Z5, Z2, Z2
+	VMOVUPS      192(CX), Z3
+	VPSUBD       Z5, Z3, Z3
+	MOVQ         (R8), R11
+	MOVQ         8(R8), R12
+	CMPQ         R11, R12
+	JGE          added
+
+rest:
+	VPBROADCASTD (R9)(R11*4), Z5
+	MOVL         (R10)(R11*4), R13
+	SHLQ         $0x06, R13
+	ADDQ         DX, R13
+	VMOVUPS      (R13), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z0, Z0
+	VMOVUPS      (R13)(BX*1), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VMOVUPS      (R13)(BX*2), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z2, Z2
+	VMOVUPS      (R13)(SI*1), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z3, Z3
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          rest
+
+added:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	ADDQ    32(AX), DI
+	ADDQ    48(AX), R8
+	ADDQ    8(AX), CX
+	DECQ    16(AX)
+	JNE     row
+	VZEROUPPER
+	RET
+
+// func scale64AVX512(f *finish)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·scale64AVX512(SB), $0-8
+	MOVQ         f+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         80(AX), BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         24(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         64(AX), R10
+	VPBROADCASTD ones<>+0(SB), Z4
+
+row:
+	VPBROADCASTD (DI), Z5
+	VPSLLD       $0x07, Z5, Z5
+	VMOVUPS      (CX), Z0
+	VPSUBD       Z5, Z0, Z0
+	VMOVUPS      64(CX), Z1
+	VPSUBD       Z5, Z1, Z1
+	VMOVUPS      128(CX), Z2
+	VPSUBD       Z5, Z2, Z2
+	VMOVUPS      192(CX), Z3
+	VPSUBD       Z5, Z3, Z3
+	MOVQ         (R8), R11
+	MOVQ         8(R8), R12
+	CMPQ         R11, R12
+	JGE          added
+
+rest:
+	VPBROADCASTD (R9)(R11*4), Z5
+	MOVL         (R10)(R11*4), R13
+	SHLQ         $0x06, R13
+	ADDQ         DX, R13
+	VMOVUPS      (R13), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z0, Z0
+	VMOVUPS      (R13)(BX*1), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VMOVUPS      (R13)(BX*2), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z2, Z2
+	VMOVUPS      (R13)(SI*1), Z6
+	VPMADDUBSW   Z5, Z6, Z6
+	VPMADDWD     Z4, Z6, Z6
+	VPADDD       Z6, Z3, Z3
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          rest
+
+added:
+	MOVQ         88(AX), R11
+	MOVQ         104(AX), R12
+	MOVQ         112(AX), R13
+	VBROADCASTSS (R11), Z5
+	ADDQ         96(AX), R11
+	MOVQ         R11, 88(AX)
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       Z5, Z0, Z0
+	VMULPS       (R12), Z0, Z0
+	VADDPS       (R13), Z0, Z0
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z5, Z1, Z1
+	VMULPS       64(R12), Z1, Z1
+	VADDPS       64(R13), Z1, Z1
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z5, Z2, Z2
+	VMULPS       128(R12), Z2, Z2
+	VADDPS       128(R13), Z2, Z2
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       Z5, Z3, Z3
+	VMULPS       192(R12), Z3, Z3
+	VADDPS       192(R13), Z3, Z3
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
 	ADDQ         32(AX), DI
 	ADDQ         48(AX), R8
 	ADDQ         8(AX), CX

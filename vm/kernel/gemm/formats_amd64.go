@@ -134,9 +134,12 @@ var bf16Pairs = kernels{
 var splitAVX2 = splitter{row: splitRowAVX2}
 
 // finishers by level; nil: in Go.
-var finishers = [isa.NEON + 1]*finisher{isa.AVX2: &finisherAVX2, isa.AVX512: &finisherAVX2}
+var finishers = [isa.NEON + 1]*finisher{isa.AVX2: &finisherAVX2, isa.AVX512: &finisherAVX512}
 
-var finisherAVX2 = finisher{shift: shift16AVX2, scale: scale16AVX2, shift4: shift64AVX2, scale4: scale64AVX2}
+var (
+	finisherAVX2   = finisher{shift: shift16AVX2, scale: scale16AVX2, shift4: shift64AVX2, scale4: scale64AVX2}
+	finisherAVX512 = finisher{shift: shift16AVX512, scale: scale16AVX512, shift4: shift64AVX512, scale4: scale64AVX512}
+)
 
 var int8Groups = kernels{
 	rows: 6, width: 16, turns: &turnsAVX2,

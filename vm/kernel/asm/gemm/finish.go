@@ -32,33 +32,37 @@ const (
 // finishes writes what finishes sums that are integers.
 func finishes(c *Context) {
 	ones(c)
-	for _, panels := range []int{1, 4} {
-		newFinish(c, panels).write("shift", false)
-		newFinish(c, panels).write("scale", true)
+	for _, v := range []vectors{avx2, avx512} {
+		for _, panels := range []int{1, 4} {
+			newFinish(c, v, panels).write("shift", false)
+			newFinish(c, v, panels).write("scale", true)
+		}
 	}
 }
 
-// ones are sixteen integers of 16 bits.
+// ones are two integers of 16 bits.
 func ones(c *Context) {
 	c.StaticGlobal("ones")
 	c.DataAttributes(24) // RODATA|NOPTR
-	for i := range 8 {
-		c.AddDatum(4*i, U32(0x00010001))
-	}
+	c.AddDatum(0, U32(0x00010001))
 }
 
-// A finish is a function that is being written: it goes through rows of panels, in
-// registers of eight sums.
+// A finish is a function that is being written: it goes through rows of panels of sixteen
+// sums.
 type finish struct {
 	*Context
+	vectors
 	arg              reg.GPVirtual
 	sums             []reg.VecVirtual
 	b, panel, panel3 reg.GPVirtual
 	to               reg.GPVirtual
 }
 
-func newFinish(c *Context, panels int) *finish {
-	return &finish{Context: c, sums: make([]reg.VecVirtual, 2*panels)}
+// panelBytes is how many bytes the sums of a panel take, and a line of it.
+const panelBytes = 64
+
+func newFinish(c *Context, v vectors, panels int) *finish {
+	return &finish{Context: c, vectors: v, sums: make([]reg.VecVirtual, panels*panelBytes/v.bytes)}
 }
 
 func (f *finish) field(offset int) reg.GPVirtual { return field(f.Context, f.arg, offset) }
@@ -67,8 +71,8 @@ func (f *finish) field(offset int) reg.GPVirtual { return field(f.Context, f.arg
 func (f *finish) at(offset int) Mem { return Mem{Base: f.arg, Disp: offset} }
 
 func (f *finish) write(what string, scaled bool) {
-	cols := 8 * len(f.sums)
-	name := fmt.Sprintf("%s%dAVX2", what, cols)
+	cols := f.lanes() * len(f.sums)
+	name := fmt.Sprint(what, cols, f.name)
 	f.Function(name)
 	f.Pragma("noescape")
 	f.Signature(gen.Pointer("gemm", "f", "finish"))
@@ -81,11 +85,11 @@ func (f *finish) write(what string, scaled bool) {
 	f.to, f.b, f.panel, f.panel3 = f.field(finishC), f.field(finishB), f.field(finishPanel), f.GP64()
 	f.LEAQ(Mem{Base: f.panel, Index: f.panel, Scale: 2}, f.panel3)
 	for v := range f.sums {
-		f.sums[v] = f.YMM()
+		f.sums[v] = f.alloc(f.Context)
 	}
 	sums, starts, values, quads := f.field(finishSums), f.field(finishStarts), f.field(finishValues), f.field(finishQuads)
-	ones := f.YMM()
-	f.VMOVDQU(NewDataAddr(NewStaticSymbol("ones"), 0), ones)
+	ones := f.alloc(f.Context)
+	f.VPBROADCASTD(NewDataAddr(NewStaticSymbol("ones"), 0), ones)
 	f.Label("row")
 	f.load(sums)
 	i, end := f.GP64(), f.GP64()
@@ -103,7 +107,7 @@ func (f *finish) write(what string, scaled bool) {
 		f.scale()
 	}
 	for v, r := range f.sums {
-		f.VMOVDQU(r, Mem{Base: f.to, Disp: 32 * v})
+		f.VMOVUPS(r, Mem{Base: f.to, Disp: f.bytes * v})
 	}
 	f.ADDQ(f.at(finishSumStep), sums)
 	f.ADDQ(f.at(finishStartStep), starts)
@@ -116,26 +120,26 @@ func (f *finish) write(what string, scaled bool) {
 
 // load loads a row. What all of B is larger by, 128, times the sum of A is taken off.
 func (f *finish) load(sums reg.GPVirtual) {
-	shift := f.YMM()
+	shift := f.alloc(f.Context)
 	f.VPBROADCASTD(Mem{Base: sums}, shift)
 	f.VPSLLD(Imm(7), shift, shift)
 	for v, r := range f.sums {
-		f.VMOVDQU(Mem{Base: f.to, Disp: 32 * v}, r)
+		f.VMOVUPS(Mem{Base: f.to, Disp: f.bytes * v}, r)
 		f.VPSUBD(shift, r, r)
 	}
 }
 
 // rest adds the products of four bytes of A by a line of each panel, of 64 bytes.
 func (f *finish) rest(value, line Mem, ones reg.VecVirtual) {
-	a, quad := f.YMM(), f.GP64()
+	a, quad := f.alloc(f.Context), f.GP64()
 	f.VPBROADCASTD(value, a)
 	f.MOVL(line, quad.As32())
 	f.SHLQ(Imm(6), quad)
 	f.ADDQ(f.b, quad)
 	lines := []Mem{{Base: quad}, {Base: quad, Index: f.panel, Scale: 1}, {Base: quad, Index: f.panel, Scale: 2}, {Base: quad, Index: f.panel3, Scale: 1}}
 	for v, r := range f.sums {
-		t := f.YMM()
-		f.VMOVDQU(lines[v/2].Offset(v%2*32), t)
+		t, at := f.alloc(f.Context), v*f.bytes
+		f.VMOVUPS(lines[at/panelBytes].Offset(at%panelBytes), t)
 		multiplyAdd(f.Context, a, t, ones, t, r)
 	}
 }
@@ -143,14 +147,14 @@ func (f *finish) rest(value, line Mem, ones reg.VecVirtual) {
 // scale makes floats of a row of sums.
 func (f *finish) scale() {
 	by, cols, bias := f.field(finishScales), f.field(finishCols), f.field(finishBias)
-	scale := f.YMM()
+	scale := f.alloc(f.Context)
 	f.VBROADCASTSS(Mem{Base: by}, scale)
 	f.ADDQ(f.at(finishScaleStep), by)
 	f.MOVQ(by, f.at(finishScales))
 	for v, r := range f.sums {
 		f.VCVTDQ2PS(r, r)
 		f.VMULPS(scale, r, r)
-		f.VMULPS(Mem{Base: cols, Disp: 32 * v}, r, r)
-		f.VADDPS(Mem{Base: bias, Disp: 32 * v}, r, r)
+		f.VMULPS(Mem{Base: cols, Disp: f.bytes * v}, r, r)
+		f.VADDPS(Mem{Base: bias, Disp: f.bytes * v}, r, r)
 	}
 }
