@@ -1,5 +1,7 @@
 package isa
 
+import "encoding/binary"
+
 // cpuid asks the processor about itself.
 //
 //go:noescape
@@ -29,4 +31,14 @@ func secondCache() int {
 		}
 	}
 	return 0
+}
+
+// maker is who made the processor, in the twelve letters of CPUID's leaf 0.
+func maker() string {
+	_, b, c, d := cpuid(0, 0)
+	var name []byte
+	for _, r := range [...]uint32{b, d, c} {
+		name = binary.LittleEndian.AppendUint32(name, r)
+	}
+	return string(name)
 }

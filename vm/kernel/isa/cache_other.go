@@ -4,3 +4,6 @@ package isa
 
 // secondCache is not known.
 func secondCache() int { return 0 }
+
+// maker is not known.
+func maker() string { return "" }

@@ -3,6 +3,7 @@ package isa
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"testing"
 )
 
@@ -21,5 +22,16 @@ func TestSecondCache(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%dK\n", secondCache()>>10); got != string(size) {
 		t.Errorf("the processor tells of %q, the system of %q", got, size)
+	}
+}
+
+// TestMaker holds the name of the processor's maker against what the system knows.
+func TestMaker(t *testing.T) {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil || maker() == "" {
+		t.Skip("the system or the processor does not tell of a maker")
+	}
+	if !regexp.MustCompile(`(?m)^vendor_id\s*: ` + maker() + "$").Match(info) {
+		t.Errorf("the system does not know %q", maker())
 	}
 }

@@ -82,15 +82,16 @@ func (c *compiler) streamed(in *instr) {
 	case in.result:
 		in.code = vec.Stream
 	case in.code == vec.Load && in.a < c.constAt(0):
-		in.code = vec.LoadAhead
+		in.code = vec.Ahead()
 	}
 }
 
 // loops are the codes that do what the end of a program and the start of it for the next
 // block do: of any operands, and where there are only the two.
 var loops = map[[2]vec.Code][2]vec.Code{
-	{vec.Save, vec.Load}:        {vec.SaveLoad, vec.SaveLoadTwo},
-	{vec.Stream, vec.LoadAhead}: {vec.StreamLoad, vec.StreamLoadTwo},
+	{vec.Save, vec.Load}:              {vec.SaveLoad, vec.SaveLoadTwo},
+	{vec.Stream, vec.LoadAhead}:       {vec.StreamLoad, vec.StreamLoadTwo},
+	{vec.Stream, vec.LoadAheadSecond}: {vec.StreamLoadSecond, vec.StreamLoadSecondTwo},
 }
 
 // loop lets the last instruction do what the first one does for the next block.

@@ -886,6 +886,12 @@ func avx2StreamLoad()
 // avx2StreamLoadTwo is the code StreamLoadTwo.
 func avx2StreamLoadTwo()
 
+// avx2StreamLoadSecond is the code StreamLoadSecond.
+func avx2StreamLoadSecond()
+
+// avx2StreamLoadSecondTwo is the code StreamLoadSecondTwo.
+func avx2StreamLoadSecondTwo()
+
 // avx2Fence waits until what was streamed is written.
 func avx2Fence()
 
@@ -903,6 +909,9 @@ func avx2Load3()
 
 // avx2LoadAhead is the code LoadAhead.
 func avx2LoadAhead()
+
+// avx2LoadAheadSecond is the code LoadAheadSecond.
+func avx2LoadAheadSecond()
 
 // avx2Save is the code Save.
 func avx2Save()

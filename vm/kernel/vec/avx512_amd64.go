@@ -886,6 +886,12 @@ func avx512StreamLoad()
 // avx512StreamLoadTwo is the code StreamLoadTwo.
 func avx512StreamLoadTwo()
 
+// avx512StreamLoadSecond is the code StreamLoadSecond.
+func avx512StreamLoadSecond()
+
+// avx512StreamLoadSecondTwo is the code StreamLoadSecondTwo.
+func avx512StreamLoadSecondTwo()
+
 // avx512Fence waits until what was streamed is written.
 func avx512Fence()
 
@@ -903,6 +909,9 @@ func avx512Load3()
 
 // avx512LoadAhead is the code LoadAhead.
 func avx512LoadAhead()
+
+// avx512LoadAheadSecond is the code LoadAheadSecond.
+func avx512LoadAheadSecond()
 
 // avx512Save is the code Save.
 func avx512Save()

@@ -1,6 +1,10 @@
 package vec
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/isa"
+)
 
 // A Code says what an instruction does with the accumulator and its operands a and
 // b. Its row in the table has the rest.
@@ -10,16 +14,19 @@ type Code uint16
 const (
 	End Code = iota // the last instruction of every program
 
-	Load      // acc = a; also for int32
-	LoadAhead // Load, and what follows is brought into the cache
-	Save      // a = acc
-	Stream    // Save around the caches; a lies at a multiple of Align
+	Load            // acc = a; also for int32
+	LoadAhead       // Load, and what follows is brought into the first cache
+	LoadAheadSecond // LoadAhead, into the second cache
+	Save            // a = acc
+	Stream          // Save around the caches; a lies at a multiple of Align
 	// Save, then End, then the Load of b that the program begins with. Two: no other
 	// operand walks.
 	SaveLoad
 	SaveLoadTwo
 	StreamLoad // with Stream and LoadAhead
 	StreamLoadTwo
+	StreamLoadSecond // with LoadAheadSecond
+	StreamLoadSecondTwo
 	LoadBool
 	SaveBool
 	LoadF16
@@ -181,6 +188,15 @@ const (
 
 	Codes = Chains + chains // how many there are
 )
+
+// Ahead is the load for what is read once: LoadAhead or LoadAheadSecond, as this processor
+// has it.
+func Ahead() Code {
+	if isa.StreamsBySecond() {
+		return LoadAheadSecond
+	}
+	return LoadAhead
+}
 
 // A row is a code's name, how many operands it has, and its portable form.
 type row struct {

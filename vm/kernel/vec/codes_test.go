@@ -241,7 +241,7 @@ func TestMoves(t *testing.T) {
 		for _, m := range []struct {
 			load, save vec.Code
 			size       int
-		}{{vec.LoadBool, vec.SaveBool, 1}, {vec.LoadF16, vec.SaveF16, 2}, {vec.LoadBF16, vec.SaveBF16, 2}, {vec.LoadI8, vec.SaveByte, 1}, {vec.LoadU8, vec.SaveByte, 1}, {vec.Load, vec.Save, 4}, {vec.LoadAhead, vec.Stream, 4}} {
+		}{{vec.LoadBool, vec.SaveBool, 1}, {vec.LoadF16, vec.SaveF16, 2}, {vec.LoadBF16, vec.SaveBF16, 2}, {vec.LoadI8, vec.SaveByte, 1}, {vec.LoadU8, vec.SaveByte, 1}, {vec.Load, vec.Save, 4}, {vec.LoadAhead, vec.Stream, 4}, {vec.LoadAheadSecond, vec.Stream, 4}} {
 			const blocks = 3
 			in, out := vec.Aligned(blocks+1), vec.Aligned(blocks+1)
 			from := unsafe.Slice((*byte)(in[0].Pointer()), blocks*vec.Lanes*m.size)
@@ -270,6 +270,51 @@ func TestMoves(t *testing.T) {
 			for i := len(from); i < len(to); i++ {
 				if to[i] != 0xa5 {
 					t.Fatalf("%v, %s: wrote byte %d behind", level, m.save.Name(), i-len(from))
+				}
+			}
+		}
+	}
+}
+
+// TestLoops goes on with the next block in the last instruction, by every code that does.
+func TestLoops(t *testing.T) {
+	for _, level := range isa.Levels() {
+		for _, c := range []struct {
+			load, loop vec.Code
+			two        bool
+		}{
+			{vec.Load, vec.SaveLoad, false}, {vec.Load, vec.SaveLoadTwo, true},
+			{vec.LoadAhead, vec.StreamLoad, false}, {vec.LoadAhead, vec.StreamLoadTwo, true},
+			{vec.LoadAheadSecond, vec.StreamLoadSecond, false}, {vec.LoadAheadSecond, vec.StreamLoadSecondTwo, true},
+		} {
+			const blocks = 5
+			in, more, out := vec.Aligned(blocks), vec.Aligned(blocks), vec.Aligned(blocks+1)
+			for i := range in {
+				for j := range in[i] {
+					in[i][j], more[i][j] = float32(i*vec.Lanes+j), float32(i)
+				}
+			}
+			table := []vec.Operand{vec.Walks(in[0].Pointer(), 4), vec.Walks(out[0].Pointer(), 4), vec.Walks(more[0].Pointer(), 4), {}}
+			walkers := 3
+			if c.two {
+				table[2], walkers = vec.Stays(more[1].Pointer()), 2
+			}
+			program := []vec.Inst{vec.NewInst(level, c.load, 0, 0, 0), vec.NewInst(level, vec.Add, 2, 0, 0), vec.NewInst(level, c.loop, 1, 0, 0), vec.NewInst(level, vec.End, 0, 0, 0)}
+			var s vec.State
+			vec.Run(level, &s, program, table, walkers, blocks)
+			for i := range out {
+				for j, got := range out[i] {
+					want := float32(0)
+					switch {
+					case i == blocks: // behind the last
+					case c.two:
+						want = in[i][j] + 1
+					default:
+						want = in[i][j] + float32(i)
+					}
+					if got != want {
+						t.Fatalf("%v, %s: element %d of block %d is %v, not %v", level, c.loop.Name(), j, i, got, want)
+					}
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 // The portable forms of the codes that load and save elements of other sizes.
 
+func load(acc *Block, a, _ unsafe.Pointer) { *acc = *(*Block)(a) }
 func save(acc *Block, a, _ unsafe.Pointer) { *(*Block)(a) = *acc }
 
 func loadBool(acc *Block, a, _ unsafe.Pointer) {

@@ -11,15 +11,18 @@ import (
 var rows = [Codes]row{
 	End: {name: "end", run: func(*Block, unsafe.Pointer, unsafe.Pointer) {}},
 
-	Load:      {name: "load", args: 1, run: func(acc *Block, a, _ unsafe.Pointer) { *acc = *(*Block)(a) }},
-	LoadAhead: {name: "load ahead", args: 1, run: func(acc *Block, a, _ unsafe.Pointer) { *acc = *(*Block)(a) }},
-	Save:      {name: "save", args: 1, run: save},
-	Stream:    {name: "stream", args: 1, run: save},
+	Load:            {name: "load", args: 1, run: load},
+	LoadAhead:       {name: "load ahead", args: 1, run: load},
+	LoadAheadSecond: {name: "load ahead into the second cache", args: 1, run: load},
+	Save:            {name: "save", args: 1, run: save},
+	Stream:          {name: "stream", args: 1, run: save},
 	// The portable machine loads by the program's first instruction.
-	SaveLoad:      {name: "save and load", args: 2, run: save},
-	SaveLoadTwo:   {name: "save and load of two", args: 2, run: save},
-	StreamLoad:    {name: "stream and load", args: 2, run: save},
-	StreamLoadTwo: {name: "stream and load of two", args: 2, run: save},
+	SaveLoad:            {name: "save and load", args: 2, run: save},
+	SaveLoadTwo:         {name: "save and load of two", args: 2, run: save},
+	StreamLoad:          {name: "stream and load", args: 2, run: save},
+	StreamLoadTwo:       {name: "stream and load of two", args: 2, run: save},
+	StreamLoadSecond:    {name: "stream and load by the second cache", args: 2, run: save},
+	StreamLoadSecondTwo: {name: "stream and load of two by the second cache", args: 2, run: save},
 
 	LoadBool: {name: "load bool", args: 1, run: loadBool},
 	SaveBool: {name: "save bool", args: 1, run: saveBool},
