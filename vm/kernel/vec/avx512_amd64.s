@@ -1597,42 +1597,37 @@ TEXT ·avx512Int(SB), NOSPLIT|NOFRAME, $0
 	JMP         AX
 
 // func avx512ToInt()
-// Requires: AVX512DQ, AVX512F
+// Requires: AVX512F
 TEXT ·avx512ToInt(SB), NOSPLIT|NOFRAME, $0
-	VCVTTPS2DQ  Z0, Z4
-	VCMPPS.BCST $0x1d, avx51244f000000<>+0(SB), Z0, K1
-	VPMOVM2D    K1, Z5
-	VPXORD      Z5, Z4, Z5
-	VCMPPS      $0x00, Z0, Z0, K1
-	VPMOVM2D    K1, Z0
-	VPANDD      Z0, Z5, Z0
-	VCVTTPS2DQ  Z1, Z4
-	VCMPPS.BCST $0x1d, avx51244f000000<>+0(SB), Z1, K1
-	VPMOVM2D    K1, Z5
-	VPXORD      Z5, Z4, Z5
-	VCMPPS      $0x00, Z1, Z1, K1
-	VPMOVM2D    K1, Z1
-	VPANDD      Z1, Z5, Z1
-	VCVTTPS2DQ  Z2, Z4
-	VCMPPS.BCST $0x1d, avx51244f000000<>+0(SB), Z2, K1
-	VPMOVM2D    K1, Z5
-	VPXORD      Z5, Z4, Z5
-	VCMPPS      $0x00, Z2, Z2, K1
-	VPMOVM2D    K1, Z2
-	VPANDD      Z2, Z5, Z2
-	VCVTTPS2DQ  Z3, Z4
-	VCMPPS.BCST $0x1d, avx51244f000000<>+0(SB), Z3, K1
-	VPMOVM2D    K1, Z5
-	VPXORD      Z5, Z4, Z5
-	VCMPPS      $0x00, Z3, Z3, K1
-	VPMOVM2D    K1, Z3
-	VPANDD      Z3, Z5, Z3
-	MOVQ        16(R8), AX
-	ADDQ        $0x10, R8
-	JMP         AX
+	VCVTTPS2DQ     Z0, Z4
+	VCMPPS.BCST    $0x1d, avx51244f000000<>+0(SB), Z0, K1
+	VBLENDMPS.BCST avx51247fffffff<>+0(SB), Z4, K1, Z4
+	VCMPPS         $0x03, Z0, Z0, K1
+	VBLENDMPS.BCST avx51240<>+0(SB), Z4, K1, Z0
+	VCVTTPS2DQ     Z1, Z4
+	VCMPPS.BCST    $0x1d, avx51244f000000<>+0(SB), Z1, K1
+	VBLENDMPS.BCST avx51247fffffff<>+0(SB), Z4, K1, Z4
+	VCMPPS         $0x03, Z1, Z1, K1
+	VBLENDMPS.BCST avx51240<>+0(SB), Z4, K1, Z1
+	VCVTTPS2DQ     Z2, Z4
+	VCMPPS.BCST    $0x1d, avx51244f000000<>+0(SB), Z2, K1
+	VBLENDMPS.BCST avx51247fffffff<>+0(SB), Z4, K1, Z4
+	VCMPPS         $0x03, Z2, Z2, K1
+	VBLENDMPS.BCST avx51240<>+0(SB), Z4, K1, Z2
+	VCVTTPS2DQ     Z3, Z4
+	VCMPPS.BCST    $0x1d, avx51244f000000<>+0(SB), Z3, K1
+	VBLENDMPS.BCST avx51247fffffff<>+0(SB), Z4, K1, Z4
+	VCMPPS         $0x03, Z3, Z3, K1
+	VBLENDMPS.BCST avx51240<>+0(SB), Z4, K1, Z3
+	MOVQ           16(R8), AX
+	ADDQ           $0x10, R8
+	JMP            AX
 
 DATA avx51244f000000<>+0(SB)/4, $0x4f000000
 GLOBL avx51244f000000<>(SB), RODATA|NOPTR, $4
+
+DATA avx51247fffffff<>+0(SB)/4, $0x7fffffff
+GLOBL avx51247fffffff<>(SB), RODATA|NOPTR, $4
 
 // func avx512FromInt()
 // Requires: AVX512F
@@ -5558,9 +5553,6 @@ TEXT ·avx512Gelu(SB), NOSPLIT|NOFRAME, $0
 	MOVQ              16(R8), AX
 	ADDQ              $0x10, R8
 	JMP               AX
-
-DATA avx51247fffffff<>+0(SB)/4, $0x7fffffff
-GLOBL avx51247fffffff<>(SB), RODATA|NOPTR, $4
 
 DATA avx51243f38aa3b<>+0(SB)/4, $0x3f38aa3b
 GLOBL avx51243f38aa3b<>(SB), RODATA|NOPTR, $4

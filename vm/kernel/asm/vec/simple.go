@@ -151,6 +151,10 @@ func roundBF16(g *graph, x *node) *node {
 // 2^31 on become the largest by turning all bits over, and NaN becomes 0.
 func toInt32(g *graph, x *node) *node {
 	i := g.op(toInt, x)
+	if !g.bySign { // masks choose, and to make lanes of them costs more
+		i = g.pick(g.cmp(ge, x, g.f(1<<31)), g.bits(1<<31-1), i)
+		return g.pick(g.cmp(un, x, x), g.bits(0), i)
+	}
 	i = g.xor(i, g.lanesOf(g.cmp(ge, x, g.f(1<<31))))
 	return g.and(i, g.lanesOf(g.cmp(eq, x, x)))
 }
