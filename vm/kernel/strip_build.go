@@ -194,8 +194,14 @@ func (g *sheetBuilder) sheet(p *strip.Program) *sheet {
 }
 
 // streamFrom is the size of results in bytes from which they are written around the
-// caches: what is written would no longer be there when it is read.
-const streamFrom = 32 << 20
+// caches: what is written would no longer be there when it is read, or not sooner than from
+// memory.
+var streamFrom = func() int {
+	if isa.ThirdIsFar() {
+		return 2 * isa.SecondCache()
+	}
+	return 32 << 20
+}()
 
 // elems are the types of elements that a lane holds.
 var elems = map[tensor.DType]strip.Elem{
