@@ -11,8 +11,8 @@ const (
 	// there is to do tells them again.
 	handover = 2000
 	// leastPart is how many nanoseconds a part of a task takes at least. To begin a
-	// task by parts and to wait for the last of them costs some three hundred, if the
-	// workers are awake.
+	// task by parts and to wait for the last of them costs some three to seven hundred, if
+	// the workers are awake.
 	leastPart = 1500
 	// partWork is how many nanoseconds a part takes at least where an executor has
 	// more than one, of which it gets partsEach at most: so that one that comes late, is
