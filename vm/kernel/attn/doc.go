@@ -28,7 +28,10 @@
 // of itself where its score is exact. Results are within 3e-6 of the largest value, as
 // long as scores and sums of values stay in the range of float32: a mask of -10000 leaves
 // scores three digits behind the point, and masks beyond 2.3e38 count as equal. The levels
-// but Portable give the same bits, and so does every range of units. Halves are computed in
+// but Portable give the same bits, and so does every range of units. But a level may compute
+// a query by a guess that another computes in steps, since its tiles are larger or a score is
+// infinite: then what leaves the range of float32 on the way, as values below 2**-94 times
+// weights by a guess, may leave it on one of them only. Halves are computed in
 // float32 like all else, and rounded once.
 //
 // Invariants: nothing is written outside of the results or read outside of the

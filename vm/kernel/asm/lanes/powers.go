@@ -92,6 +92,7 @@ const restOfEighths = 3<<4 | 1<<3
 
 // rest leaves in each x how far its distance from the base is from the eighths in t. That
 // is how far x is itself, since bases are integers, and AVX-512 has an instruction for it.
+// Of -Inf it makes 0, and so a power of 0, where the others make NaN.
 func (p *Powers) rest(magic Op, xs, t, free []reg.VecVirtual) {
 	if p.Wide {
 		each(len(xs), func(i int) { p.VREDUCEPS(U8(restOfEighths), xs[i], xs[i]) })
