@@ -52,7 +52,7 @@ type Format struct {
 	wide  *Format   // of leftSplit, for left operands that are large throughout; nil: there is none
 	// widen makes floats of rows of a panel. So many rows of A or more, all if it is 0, are
 	// multiplied by kernels of floats, panel by panel: to widen one takes as long as to
-	// multiply by two or three rows, and by registers it is done again for every tile.
+	// multiply by about five rows, and by registers it is done again for every tile.
 	// nil: the format's kernels read all panels.
 	widen     func(level isa.Level, dst []float32, src []uint16)
 	widenFrom int
