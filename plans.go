@@ -362,7 +362,9 @@ func (p *Program) emit(env ir.Env) (*bytecode.Program, []*ir.Call, error) {
 
 // weight finds the values of a parameter, which stay where they are from now on.
 func (p *Program) weight(name string) (*Tensor, error) {
-	p.held.pin(name)
+	if err := p.held.pin(name); err != nil {
+		return nil, err
+	}
 	return p.tensor(name)
 }
 

@@ -121,8 +121,7 @@ func (t *trial) run(o *optimised) ([]*Tensor, error) {
 // of is a program of another function with the same weights. It holds nothing
 // but its plans.
 func (p *Program) of(o *optimised) *Program {
-	p.held.pinAll()
-	q := &Program{fn: o.fn, within: o.within, record: o.record, defaults: p.defaults, read: p.read, weights: p.weights, opts: p.opts, script: p.script, bank: p.bank}
+	q := &Program{held: p.held, fn: o.fn, within: o.within, record: o.record, defaults: p.defaults, read: p.read, weights: p.weights, opts: p.opts, script: p.script, bank: p.bank}
 	q.plans.memory.Limit = p.opts.MaxMemory
 	return q
 }

@@ -95,24 +95,19 @@ func (p *Program) lastingSources(group []*ir.Value) map[string]*Tensor {
 }
 
 // pin says that somebody reads a weight's elements from now on.
-func (h *heldWeights) pin(name string) {
+func (h *heldWeights) pin(name string) error {
 	w := h.byName[name]
 	if w == nil {
-		return
+		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pinned = true
-	h.restore(w)
+	return h.restore(w)
 }
 
-func (h *heldWeights) pinAll() {
-	for name := range h.byName {
-		h.pin(name)
-	}
-}
-
-// hold says that somebody packs a weight now.
+// hold says that somebody packs a weight now. Packing has no errors: that the weight cannot
+// be made again is a panic, which ends the making of the plan that asks for it.
 func (h *heldWeights) hold(t *Tensor) {
 	w := h.byData[unsafe.SliceData(t.Data)]
 	if w == nil {
@@ -121,7 +116,9 @@ func (h *heldWeights) hold(t *Tensor) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.users++
-	h.restore(w)
+	if err := h.restore(w); err != nil {
+		panic(err)
+	}
 }
 
 // release says that a weight has been packed.
@@ -140,15 +137,16 @@ func (h *heldWeights) release(t *Tensor) {
 
 // restore makes a weight's elements anew, if they are not there. That has been possible
 // before, so that it can fail only where the memory or the file is gone.
-func (h *heldWeights) restore(w *heldWeight) {
+func (h *heldWeights) restore(w *heldWeight) error {
 	if !w.dropped {
-		return
+		return nil
 	}
 	m := newWeightMaking(h.p, &ir.Budget{Bytes: h.p.opts.MaxMemory}, w.group, h.p.fn.MadeWeights())
 	m.find = func(name string) (*Tensor, error) { return w.sources[name], nil }
 	if err := m.run(w.group); err != nil {
-		panic(fmt.Sprintf("weight %s cannot be made again: %v", w.name, err))
+		return fmt.Errorf("weight %s cannot be made again: %w", w.name, err)
 	}
 	copy(w.t.Data, m.values[h.p.fn.MadeWeights()[w.name]].Data)
 	w.dropped = false
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -174,6 +175,37 @@ graph main(x: f32[B, 300]) -> (y: f32[B, 512], s: i8[512, 300], v: f32[B, 200]) 
 	defer random.Close()
 	if len(random.held.byName) > 0 {
 		t.Error("weights that lie in no file can be made again")
+	}
+}
+
+// TestHeldWeightsLost: where a weight cannot be made again, who asks for it has an error,
+// and later, when it can, the weight.
+func TestHeldWeightsLost(t *testing.T) {
+	p := heldProgram(t, heldScript, Options{Precision: "int8"})
+	p.mustRun(t, 3)
+	if p.held.dropped() == 0 {
+		t.Skip("this system takes no memory back")
+	}
+	path, most := filepath.Join(t.TempDir(), "held.npuc"), p.opts.MaxMemory
+	packAgain := func() error {
+		q := p.of(&optimised{p.fn, p.within, p.record})
+		q.plans.memory.Limit = most
+		_, err := q.runOnce([]*Tensor{heldInput(3)})
+		return err
+	}
+	p.opts.MaxMemory = 1
+	if err := p.Save(path); err == nil || !strings.Contains(err.Error(), "0 of 1 are in use") {
+		t.Errorf("saved with one byte of memory: %v", err)
+	}
+	if err := packAgain(); err == nil || !strings.Contains(err.Error(), "cannot be made again") {
+		t.Errorf("packed with one byte of memory: %v", err)
+	}
+	p.opts.MaxMemory = most
+	if err := packAgain(); err != nil {
+		t.Error(err)
+	}
+	if err := p.Save(path); err != nil {
+		t.Error(err)
 	}
 }
 

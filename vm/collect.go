@@ -19,15 +19,16 @@ const (
 	// of a fraction of a millisecond: to bring in as much memory anew takes some.
 	leastCollected = 16 << 20
 	// perScanned is how many bytes of results are worth one byte that a collection has to
-	// look for pointers in.
+	// look for pointers in: it marks about as much slower than memory is brought in.
 	perScanned = 4
 )
 
 // A collector asks for collections. Its zero value is ready for use by several goroutines.
 type collector struct {
 	mu     sync.Mutex
-	made   int64       // bytes of results since the collections below
-	cycles uint64      // how many there had been
+	made   int64       // bytes of results since the last collection that it knows of
+	next   int64       // when they are as many, it looks again whether one is worth it
+	cycles uint64      // how many collections it knows of
 	busy   atomic.Bool // one that was asked for is under way
 }
 
@@ -35,18 +36,20 @@ type collector struct {
 func (c *collector) tell(bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made += bytes; c.made < leastCollected {
+	if c.made += bytes; c.made < c.next {
 		return
 	}
+	c.next = c.made + leastCollected
 	now := [...]metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/scan/heap:bytes"}, {Name: "/gc/gogc:percent"}}
 	metrics.Read(now[:])
 	cycles, scanned, percent := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64()
 	switch {
-	case cycles != c.cycles: // there was one of itself
-		c.made, c.cycles = 0, cycles
+	case cycles != c.cycles: // there was one that nobody has asked for here
+		c.made, c.next, c.cycles = 0, leastCollected, cycles
 	case percent == math.MaxUint64: // the process does without
 	case uint64(c.made)/perScanned < scanned:
 	case c.busy.CompareAndSwap(false, true):
+		c.made, c.next, c.cycles = 0, leastCollected, cycles+1
 		go func() {
 			runtime.GC()
 			c.busy.Store(false)

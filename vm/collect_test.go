@@ -36,8 +36,8 @@ func TestCollect(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.NumGC - before.NumGC
 	}
-	runtime.GC()
-	collections(4) // and what went before is forgotten
+	collections(4)
+	runtime.GC() // what went before counts no more
 	if n := collections(2); n > 0 {
 		t.Errorf("8 MB of results, and %d collections", n)
 	}

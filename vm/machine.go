@@ -28,8 +28,9 @@ type Options struct {
 	// Machines of one program share the constants in Kernels.Packs.
 	Kernels *kernel.Options
 	// Reads, if set, is told by Load of each parameter whose own elements runs read,
-	// before constants are packed; those of others are read by the packing only.
-	Reads func(name string)
+	// before constants are packed; those of others are read by the packing only. Its
+	// error is Load's.
+	Reads func(name string) error
 	// Check, if set, holds every task against its operators' evaluation, which then
 	// stands in the place of what the task's kernel has computed. Of a region each
 	// operator's own kernel is held against its evaluation, and the region against what
@@ -265,8 +266,7 @@ func (m *Machine) bindCode(opts *Options) error {
 			m.size += len(steps)
 		}
 	}
-	m.tellReads(opts.Reads)
-	return nil
+	return m.tellReads(opts.Reads)
 }
 
 // Size is the number of instructions.

@@ -4,9 +4,9 @@ import "github.com/npulang/npu/codegen/bytecode"
 
 // tellReads names the parameters whose elements runs read where they are: as arguments
 // of steps, but for those that a task has packed, as results of bodies, and as outputs.
-func (m *Machine) tellReads(tell func(name string)) {
+func (m *Machine) tellReads(tell func(name string) error) error {
 	if tell == nil {
-		return
+		return nil
 	}
 	read := make([]bool, len(m.weights))
 	mark := func(buffer int) {
@@ -32,9 +32,12 @@ func (m *Machine) tellReads(tell func(name string)) {
 	}
 	for slot, w := range m.program.Weights {
 		if read[slot] || m.check != nil {
-			tell(w.Name)
+			if err := tell(w.Name); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // stepReads marks what a step reads. One of a body that no step runs reads nothing.
