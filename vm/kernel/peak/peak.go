@@ -19,7 +19,7 @@ type loop struct {
 func FMA(level isa.Level) float64 { return best(fma[level]) }
 
 // BF16 is the rate of products of bf16 with sums of four bytes, in GFLOP/s: that of
-// FMA where there is no instruction for it.
+// FMA where there is no faster instruction for it.
 func BF16(level isa.Level) float64 { return best(bf16(level)) }
 
 // Int8 is the rate of products of bytes with integer sums of four bytes, in
