@@ -1,10 +1,6 @@
 package isa
 
-import (
-	"encoding/binary"
-
-	"golang.org/x/sys/cpu"
-)
+import "golang.org/x/sys/cpu"
 
 var has = func() (h [len(rows)]bool) {
 	x := &cpu.X86
@@ -22,22 +18,15 @@ func HasBF16() bool { return has[AVX512] && cpu.X86.HasAVX512BF16 }
 // FP16, from Sapphire Rapids on, begin one each two cycles of any width, beside two products
 // of floats a cycle: seen on an Emerald Rapids (0.72 ns and 0.18). AMD's Zen 4 does as many
 // as of floats.
-func FastBF16() bool { return HasBF16() && !(madeBy("GenuineIntel") && hasFP16()) }
+func FastBF16() bool { return fastBF16 }
+
+// Asked once: a guest of a hypervisor waits for the answer of CPUID.
+var fastBF16 = HasBF16() && !(maker() == intel && hasFP16())
 
 // hasFP16 is bit 23 of EDX in leaf 7 (Intel's Software Developer's Manual 2A, CPUID).
 func hasFP16() bool {
 	_, _, _, d := cpuid(7, 0)
 	return d>>23&1 == 1
-}
-
-// madeBy compares the vendor, which leaf 0 has in EBX, EDX and ECX.
-func madeBy(vendor string) bool {
-	_, b, c, d := cpuid(0, 0)
-	var name []byte
-	for _, four := range []uint32{b, d, c} {
-		name = binary.LittleEndian.AppendUint32(name, four)
-	}
-	return string(name) == vendor
 }
 
 // HasVNNI reports whether a level comes with products of bytes (VPDPBUSD): AVX512 by
