@@ -60,10 +60,7 @@ func axesOf(c *ir.Call) ([]conv.Axis, error) {
 }
 
 // A windowPool is the Runner of max_pool and avg_pool.
-type windowPool struct {
-	*conv.Pool
-	planes, size int // of the result
-}
+type windowPool struct{ *conv.Pool }
 
 func newPool(c *ir.Call, level isa.Level, mean bool) (Runner, string) {
 	axes, err := axesOf(c)
@@ -72,17 +69,14 @@ func newPool(c *ir.Call, level isa.Level, mean bool) (Runner, string) {
 	}
 	out := c.Out[0].Ints()
 	planes := out[0] * out[1]
-	p := &windowPool{planes: planes, size: planeSize(out)}
 	if !mean {
-		p.Pool = conv.NewMaxPool(level, planes, axes)
-		return p, ""
+		return &windowPool{conv.NewMaxPool(level, planes, axes)}, ""
 	}
 	var counts [][]int
 	for _, a := range axes {
 		counts = append(counts, a.Counts(c.Bool("count_pad")))
 	}
-	p.Pool = conv.NewMeanPool(level, planes, axes, counts)
-	return p, ""
+	return &windowPool{conv.NewMeanPool(level, planes, axes, counts)}, ""
 }
 
 // Parts cuts the planes, or rows of them.
@@ -91,13 +85,13 @@ func (p *windowPool) Parts(want int) int { return p.Divide(want) }
 // Run computes the units of a part.
 func (p *windowPool) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	from, y := tensor.Of[float32](in[0]), tensor.Of[float32](out[0])
-	w := conv.Work{Room: x.Floats(p.Room())}
+	w := &x.conv
+	w.Begin(x.Floats(p.Room()), nil, nil)
 	for u := p.Units() * part / parts; u < p.Units()*(part+1)/parts; u++ {
 		if err := x.Stop(); err != nil {
 			return err
 		}
-		tile := p.Compute(&w, u, from)
-		tile.Copy(y, p.planes, p.size)
+		p.Compute(w, u, from, y)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestFields(t *testing.T) {
 	}
 	var w windows
 	places = []uintptr{
-		unsafe.Offsetof(w.x), unsafe.Offsetof(w.zeros), unsafe.Offsetof(w.w), unsafe.Offsetof(w.y), unsafe.Offsetof(w.xNext), unsafe.Offsetof(w.yNext),
+		unsafe.Offsetof(w.x), unsafe.Offsetof(w.blank), unsafe.Offsetof(w.w), unsafe.Offsetof(w.y), unsafe.Offsetof(w.xNext), unsafe.Offsetof(w.yNext),
 		unsafe.Offsetof(w.line), unsafe.Offsetof(w.pitch), unsafe.Offsetof(w.first), unsafe.Offsetof(w.rows), unsafe.Offsetof(w.groups),
 		unsafe.Offsetof(w.blocks), unsafe.Offsetof(w.wide), unsafe.Offsetof(w.planes),
 		unsafe.Offsetof(w.back), unsafe.Offsetof(w.backY), unsafe.Offsetof(w.ahead), unsafe.Offsetof(w.steps), unsafe.Offsetof(w.ld),

@@ -41,6 +41,8 @@ type kernels struct {
 
 	// windows has functions for planes with filters of their own; the others go by products.
 	windows map[windowKind]windowKernels
+	// mostWindows has those that find the largest elements.
+	mostWindows map[windowKind]windowKernels
 
 	// planeSums sums up planes of 16n + rest floats; nil: sums go by each plane.
 	planeSums func(dst, src *float32, planes, n, rest int, masks *[16]int32)

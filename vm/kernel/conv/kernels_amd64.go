@@ -12,7 +12,7 @@ var avx2 = kernels{
 	flat:      [flatRows + 1]func(*flats){nil, flat1AVX2, flat2AVX2, flat3AVX2, flat4AVX2, flat5AVX2, flat6AVX2},
 	scaleRows: scaleRowsAVX2,
 	spread:    spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX2,
-	windows: windowsAVX2, planeSums: planeSumsAVX2,
+	windows: windowsAVX2, mostWindows: mostAVX2, planeSums: planeSumsAVX2,
 	products: tapProductsAVX2, sums: tapSumsAVX2, most: tapMostAVX2,
 }
 
@@ -27,7 +27,7 @@ var avx512 = kernels{
 	flat:      [flatRows + 1]func(*flats){nil, flat1AVX512, flat2AVX512, flat3AVX512, flat4AVX512, flat5AVX512, flat6AVX512},
 	scaleRows: scaleRowsAVX2,
 	spread:    spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,
-	windows: windowsAVX512, planeSums: planeSumsAVX2,
+	windows: windowsAVX512, mostWindows: mostAVX512, planeSums: planeSumsAVX2,
 	products: tapProductsAVX512, sums: tapSumsAVX512, most: tapMostAVX512,
 }
 
@@ -45,6 +45,16 @@ var windowsAVX512 = map[windowKind]windowKernels{
 	{7, 1}: windowsAVX2[windowKind{7, 1}],
 	{3, 2}: wideWindows(windows3By2Rows7AVX512, windows3By2Rows4AVX512, windows3By2Rows7AVX512VL, windows3By2Rows4AVX512VL),
 	{5, 2}: wideWindows(windows5By2Rows7AVX512, windows5By2Rows4AVX512, windows5By2Rows7AVX512VL, windows5By2Rows4AVX512VL),
+}
+
+var mostAVX2 = map[windowKind]windowKernels{
+	{2, 2}: narrowWindows(most2By2Rows4AVX2, nil),
+	{3, 2}: narrowWindows(most3By2Rows4AVX2, nil),
+}
+
+var mostAVX512 = map[windowKind]windowKernels{
+	{2, 2}: {lanes: 16, exact: true, groups: []windowGroup{{4, most2By2Rows4AVX512}}},
+	{3, 2}: {lanes: 16, exact: true, groups: []windowGroup{{4, most3By2Rows4AVX512}}},
 }
 
 // narrowWindows are the functions of AVX2; two may be nil.

@@ -23,6 +23,7 @@ type Pool struct {
 	sources []int
 	sides   [2]side
 	grid    grid // its filters are planes
+	windows windowing
 	stage   stage
 	across  []int // the taps of columns, in bytes, in one remainder of the rows
 	down    []int // the taps of rows and outer axes, in what columns have left
@@ -46,6 +47,9 @@ func newPool(level isa.Level, planes int, axes []Axis, counts []float32) *Pool {
 	p := &Pool{planes: planes, geo: geometryOf(axes), fast: of(level), mean: counts != nil, counts: counts}
 	p.sources = p.geo.sources()
 	p.sides = [2]side{sideOf(p.geo.rows), sideOf(p.geo.cols)}
+	if !p.mean {
+		p.windows = windowingOf(&p.geo, p.fast.mostWindows)
+	}
 	p.Divide(1)
 	return p
 }
@@ -119,6 +123,9 @@ func (p *Pool) lay() {
 	}
 	p.flat = p.grid.rows.each*s.pitch + slack
 	p.ld = roundUp(p.grid.rows.each*p.grid.cols.each, 16)
+	if p.windows.there() {
+		p.windows.lay(p.grid.cols, fill)
+	}
 }
 
 // Units is how many blocks the pool is cut into.
@@ -137,10 +144,15 @@ func (p *Pool) Room() int {
 func (p *Pool) staged() int { return roundUp(p.stage.channel+slack, 16) }
 func (p *Pool) middle() int { return roundUp(p.geo.outerTaps*p.folded+slack, 16) }
 
-// Compute computes unit number u. The tile's channels are planes. It is good until
-// the next unit.
-func (p *Pool) Compute(w *Work, u int, x []float32) Tile {
+// Compute computes unit number u and stores it in y.
+func (p *Pool) Compute(w *Work, u int, x, y []float32) {
 	b := p.grid.block(u)
+	size := p.geo.places()
+	if p.windows.straight(&b) {
+		of := planes{x: x[b.first*p.geo.inputs():], to: y[b.first*size+b.row*p.geo.cols.Out+b.col:], ld: size, pitch: p.geo.cols.Out}
+		p.windows.slide(&w.windows, &b, &of)
+		return
+	}
 	room := w.Room
 	stage, room := room[:p.staged()], room[p.staged():]
 	middle, room := room[:p.middle()], room[p.middle():]
@@ -154,7 +166,8 @@ func (p *Pool) Compute(w *Work, u int, x []float32) Tile {
 			p.divide(to[:b.places()], place, x[c*p.geo.planes*p.geo.inputs():])
 		}
 	}
-	return Tile{Channel: b.first, Channels: b.last - b.first, Place: place, Places: b.places(), Data: tile, Ld: p.ld}
+	t := Tile{Channel: b.first, Channels: b.last - b.first, Place: place, Places: b.places(), Data: tile, Ld: p.ld}
+	t.Copy(y, p.planes, p.geo.slices*size)
 }
 
 // divide makes means of sums from a place on. Where the sum of floats has no number,

@@ -59,18 +59,15 @@ func size(axes []conv.Axis) int {
 
 func pool(t *testing.T, p *conv.Pool, parts, planes, places int, x []float32) []float32 {
 	t.Helper()
-	y := make([]float32, planes*places)
-	for i := range y {
-		y[i] = -777
-	}
+	y, intact := guarded(planes * places)
 	p.Divide(parts)
 	room, check := guarded(p.Room())
 	w := conv.Work{Room: room}
 	for u := range p.Units() {
-		tile := p.Compute(&w, u, x)
-		tile.Copy(y, planes, places)
+		p.Compute(&w, u, x, y)
 	}
 	check(t)
+	intact(t)
 	return y
 }
 
@@ -97,6 +94,32 @@ func TestPool(t *testing.T) {
 			x[i] = odd(r)
 		}
 		testPools(t, axes, counts, planes, in, places, x)
+	}
+}
+
+// TestPoolWindows is of windows that are read where they lie. What lies around x can't be read
+// where the system can say so.
+func TestPoolWindows(t *testing.T) {
+	for seed := range seeds(200) {
+		r := rand.New(rand.NewPCG(seed, 29))
+		planes, size := 1+r.IntN(5), 2+r.IntN(2)
+		var axes []conv.Axis
+		var counts [][]int
+		for len(axes) < 2 {
+			a := axis(1+r.IntN([]int{8, 20, 70}[r.IntN(3)]), size, 2, 1, r.IntN(size+1), r.IntN(size+1))
+			if len(axes) == 1 && r.IntN(10) == 0 {
+				a = axis(4097+r.IntN(3000), size, 2, 1, r.IntN(size), r.IntN(size)) // rows are cut
+			}
+			if a.In+a.Before+a.Behind >= size && a.Out > 0 {
+				axes, counts = append(axes, a), append(counts, a.Counts(false))
+			}
+		}
+		in := axes[0].In * axes[1].In
+		x := make([]float32, planes*in)
+		for i := range x {
+			x[i] = odd(r)
+		}
+		testPools(t, axes, counts, planes, in, axes[0].Out*axes[1].Out, atEnd(t, x))
 	}
 }
 

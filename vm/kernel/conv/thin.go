@@ -37,7 +37,9 @@ func NewThin(level isa.Level, s Shape) *Thin {
 	t.depth = s.Channels * t.geo.outerTaps * t.geo.taps()
 	t.sources = t.geo.sources()
 	t.sides = [2]side{sideOf(t.geo.rows), sideOf(t.geo.cols)}
-	t.windowing = windowingOf(&t.Shape, &t.geo, t.fast)
+	if s.Channels == 1 && s.Filters == 1 {
+		t.windowing = windowingOf(&t.geo, t.fast.windows)
+	}
 	t.Divide(1)
 	return t
 }
@@ -102,7 +104,7 @@ func shared(n, each, others, parts int) cut {
 func (t *Thin) lay() {
 	t.ld = t.grid.rows.each * t.grid.cols.each
 	if t.windowing.there() {
-		t.windowing.lay(&t.geo, t.grid.cols)
+		t.windowing.lay(t.grid.cols, 0)
 		return
 	}
 	t.stage = newStage(t.sides, t.grid.rows.each, t.grid.cols.each, t.fast)
@@ -153,10 +155,10 @@ func (t *Thin) tile(w *Work, b *Block, x, filters []float32, e *Ending) Tile {
 		Data: data, Ld: t.ld,
 	}
 	if t.windowing.there() {
-		t.slide(w, b, target{e, data, t.ld, b.cols}, x, filters)
+		t.slide(w, b, planes{end: e, to: data, ld: t.ld, pitch: b.cols}, x, filters)
 		return tile
 	}
-	t.planes(b, stage, flat, data, x, filters)
+	t.groups(b, stage, flat, data, x, filters)
 	if e != nil {
 		tile.Upright(w, t.level, e)
 	}
@@ -170,15 +172,22 @@ func (t *Thin) Store(w *Work, u int, x, filters []float32, e *Ending, y, rest []
 	if rest == nil && t.windowing.straight(&b) {
 		size := t.geo.places()
 		at := (b.image*t.Groups+b.first)*size + b.row*t.geo.cols.Out + b.col
-		t.slide(w, &b, target{e, y[at:], size, t.geo.cols.Out}, x, filters)
+		t.slide(w, &b, planes{end: e, to: y[at:], ld: size, pitch: t.geo.cols.Out}, x, filters)
 		return
 	}
 	tile := t.tile(w, &b, x, filters, nil)
 	tile.Store(w, t.level, e, y, rest, t.Groups*t.Filters, t.geo.slices*t.geo.places())
 }
 
-// planes sums up group by group.
-func (t *Thin) planes(b *Block, stage, flat, tile, x, filters []float32) {
+// slide goes through the windows of a unit, which is of one channel a group.
+func (t *Thin) slide(w *Work, b *Block, of planes, x, filters []float32) {
+	of.x, of.filters = x[(b.image*t.Groups+b.first)*t.geo.inputs():], filters[b.first*t.depth:]
+	of.channel = b.first
+	t.windowing.slide(&w.windows, b, &of)
+}
+
+// groups sums up group by group.
+func (t *Thin) groups(b *Block, stage, flat, tile, x, filters []float32) {
 	for g := b.first; g < b.last; g++ {
 		t.fill(b, g, stage, x)
 		for f := range t.Filters {

@@ -3,10 +3,11 @@ package conv
 import (
 	"runtime"
 	"slices"
+	"unsafe"
 )
 
 // Windows are the argument of a kernel that sums up products of windows of planes, each
-// by a filter of its own. It goes through planes, in them through groups of rows of
+// by a filter of its own, or finds their largest elements. It goes through planes, in them through groups of rows of
 // places, and in these through blocks of a register of places. Elements are read where they lie,
 // or not at all where there is padding. Distances are in bytes; the generator of the
 // kernels knows the offsets of the fields.
@@ -14,7 +15,7 @@ import (
 // Places in memory are numbers, not pointers, since they go on behind what there is, and
 // are written without the garbage collector's knowledge; slide keeps the memory alive.
 type windows struct {
-	x, zeros, w, y uintptr // zeros: a row of padding
+	x, blank, w, y uintptr // blank: a row of padding
 	xNext, yNext   int     // from one plane to the next
 	line, pitch    int     // of rows of x, and of sums
 	first, rows    int     // the row of x that the first place sees first, of so many
@@ -173,15 +174,18 @@ func masksOf(from int, loads []int, n int) *[8][8]int32 {
 // A windowing is how a thin convolution goes by windows.
 type windowing struct {
 	windowKernels
+	geo    *geometry
+	cols   cut             // of places
 	blocks [][]windowBlock // by part of the columns
-	zeros  []float32       // a row, and around it what masked loads leave out, which are slow where no memory is
+	blank  []float32       // a row of padding, and around it what masked loads leave out, which are slow where no memory is
 }
 
-// windowingOf finds the kernel of a thin convolution of one channel and one filter a
-// group; there may be none.
-func windowingOf(s *Shape, g *geometry, fast *kernels) (w windowing) {
-	if kind, ok := g.kind(); ok && s.Channels == 1 && s.Filters == 1 {
-		w.windowKernels = fast.windows[kind]
+// windowingOf finds the kernel of planes with filters of their own, or without any, among
+// those of a level; there may be none.
+func windowingOf(g *geometry, of map[windowKind]windowKernels) (w windowing) {
+	w.geo = g
+	if kind, ok := g.kind(); ok {
+		w.windowKernels = of[kind]
 		if h := w.half; h != nil && g.cols.Out <= h.lanes {
 			w.windowKernels = *h
 		}
@@ -192,10 +196,11 @@ func windowingOf(s *Shape, g *geometry, fast *kernels) (w windowing) {
 // there reports whether there is one.
 func (w *windowing) there() bool { return len(w.groups) > 0 }
 
-// lay lays out the blocks of a grid.
-func (w *windowing) lay(g *geometry, cols cut) {
+// lay lays out the blocks of a row that is cut, and says what padding is.
+func (w *windowing) lay(cols cut, padding float32) {
+	g := w.geo
 	kind, _ := g.kind()
-	w.blocks, w.zeros = nil, make([]float32, g.cols.In+2*slack)
+	w.cols, w.blocks, w.blank = cols, nil, slices.Repeat([]float32{padding}, g.cols.In+2*slack)
 	for i := range cols.parts() {
 		first, n := cols.part(i)
 		if w.exact {
@@ -258,49 +263,47 @@ func (p *windows) ending(e *Ending, channel int) {
 	}
 }
 
-// A target is where the sums of a unit's windows go, by way of an ending: planes of ld
-// floats, in rows of pitch.
-type target struct {
-	*Ending
-	to        []float32
-	ld, pitch int
+// Planes are what a unit's windows go through, from its first one on: planes of x, and where
+// their sums go by way of an ending, planes of ld floats in rows of pitch.
+type planes struct {
+	x, filters []float32 // nil: there are no filters
+	end        *Ending
+	channel    int // of the ending
+	to         []float32
+	ld, pitch  int
 }
 
-// slide sums up the products of a unit's windows: by groups of rows, of which the last ones
-// may be computed twice. Of fewer rows than a group has, what is written behind them is of no
-// use.
-func (t *Thin) slide(w *Work, b *Block, to target, x, filters []float32) {
-	most, rest := t.windowing.parted(b.rows, t.windowing.narrow(b))
+// slide goes through a unit's windows by groups of rows, of which the last ones may be
+// computed twice. Of fewer rows than a group has, what is written behind them is of no use.
+func (w *windowing) slide(p *windows, b *Block, of *planes) {
+	most, rest := w.parted(b.rows, w.narrow(b))
 	if n := b.rows - rest.rows; n > 0 {
-		t.see(w, b, 0, most.rows, to, x, filters)
-		p := &w.windows
+		w.see(p, b, 0, most.rows, of)
 		p.groups = (n + most.rows - 1) / most.rows
 		if back := most.rows*p.groups - n; n >= most.rows {
-			p.back, p.backY = back*t.geo.rows.Step, back*p.pitch
+			p.back, p.backY = back*w.geo.rows.Step, back*p.pitch
 		}
 		most.run(p)
 	}
 	if rest.rows > 0 {
-		t.see(w, b, b.rows-rest.rows, rest.rows, to, x, filters)
-		w.windows.groups = 1
-		rest.run(&w.windows)
+		w.see(p, b, b.rows-rest.rows, rest.rows, of)
+		p.groups = 1
+		rest.run(p)
 	}
-	runtime.KeepAlive(t)
-	runtime.KeepAlive(to)
-	runtime.KeepAlive(x)
-	runtime.KeepAlive(filters)
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(of)
 }
 
 // see sets the argument of a kernel for rows at a time, from a row of a unit's places on.
-func (t *Thin) see(w *Work, b *Block, row, rows int, to target, x, filters []float32) {
-	g, p := &t.geo, &w.windows
-	blocks := t.windowing.blocks[b.col/t.grid.cols.each]
-	p.x, p.zeros = address(&x[(b.image*t.Groups+b.first)*g.inputs()]), address(&t.windowing.zeros[slack])
-	p.w, p.y = address(&filters[b.first*t.depth]), address(&to.to[row*to.pitch])
-	p.xNext, p.yNext = floatBytes*g.inputs(), floatBytes*to.ld
-	p.line, p.pitch = floatBytes*g.cols.In, floatBytes*to.pitch
+func (w *windowing) see(p *windows, b *Block, row, rows int, of *planes) {
+	g := w.geo
+	blocks := w.blocks[b.col/w.cols.each]
+	p.x, p.blank = address(&of.x[0]), address(&w.blank[slack])
+	p.w, p.y = address(unsafe.SliceData(of.filters)), address(&of.to[row*of.pitch])
+	p.xNext, p.yNext = floatBytes*g.inputs(), floatBytes*of.ld
+	p.line, p.pitch = floatBytes*g.cols.In, floatBytes*of.pitch
 	p.first, p.rows = (b.row+row)*g.rows.Step-g.rows.Before, g.rows.In
 	p.blocks, p.wide, p.planes = address(&blocks[0]), len(blocks), b.last-b.first
 	p.back, p.backY, p.ahead = 0, 0, p.line*rows*g.rows.Step
-	p.ending(to.Ending, b.first)
+	p.ending(of.end, of.channel)
 }

@@ -116,3 +116,23 @@ func windows3By2Rows4AVX512VL(p *windows)
 //
 //go:noescape
 func windows5By2Rows4AVX512VL(p *windows)
+
+// most2By2Rows4AVX2 finds the largest elements of windows of 2 x 2, 2 apart, for groups of 4 rows of places.
+//
+//go:noescape
+func most2By2Rows4AVX2(p *windows)
+
+// most3By2Rows4AVX2 finds the largest elements of windows of 3 x 3, 2 apart, for groups of 4 rows of places.
+//
+//go:noescape
+func most3By2Rows4AVX2(p *windows)
+
+// most2By2Rows4AVX512 finds the largest elements of windows of 2 x 2, 2 apart, for groups of 4 rows of places.
+//
+//go:noescape
+func most2By2Rows4AVX512(p *windows)
+
+// most3By2Rows4AVX512 finds the largest elements of windows of 3 x 3, 2 apart, for groups of 4 rows of places.
+//
+//go:noescape
+func most3By2Rows4AVX512(p *windows)

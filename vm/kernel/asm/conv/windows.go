@@ -13,7 +13,7 @@ import (
 // The fields of conv.windows, at their offsets.
 const (
 	windowsX      = 8 * iota // the first plane
-	windowsZeros             // a row of zeros
+	windowsBlank             // a row of padding
 	windowsW                 // filters, one plane's after another
 	windowsY                 // sums of the first plane
 	windowsXNext             // bytes from one plane to the next
@@ -57,34 +57,42 @@ func windows(c *Context) {
 	half := level{"AVX512VL", 32, levels[0].vec, levels[0].clear}
 	for _, by := range []struct {
 		level
+		most  bool
 		rows  int
 		kinds [][2]int // size and step
 	}{
-		{levels[0], 4, [][2]int{{3, 1}, {5, 1}, {7, 1}, {3, 2}, {5, 2}}},
-		{levels[0], 2, [][2]int{{3, 1}, {5, 1}}},
-		{levels[1], 7, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
-		{levels[1], 4, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
-		{half, 7, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
-		{half, 4, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{levels[0], false, 4, [][2]int{{3, 1}, {5, 1}, {7, 1}, {3, 2}, {5, 2}}},
+		{levels[0], false, 2, [][2]int{{3, 1}, {5, 1}}},
+		{levels[1], false, 7, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{levels[1], false, 4, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{half, false, 7, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{half, false, 4, [][2]int{{3, 1}, {5, 1}, {3, 2}, {5, 2}}},
+		{levels[0], true, 4, [][2]int{{2, 2}, {3, 2}}},
+		{levels[1], true, 4, [][2]int{{2, 2}, {3, 2}}},
 	} {
 		for _, k := range by.kinds {
-			(&window{Context: c, level: by.level, size: k[0], step: k[1], rows: by.rows, order: order}).write()
+			(&window{Context: c, level: by.level, most: by.most, size: k[0], step: k[1], rows: by.rows, order: order}).write()
 		}
 	}
 }
 
 // A window is a function that is being written: the sums of products of windows of
-// planes, each by a filter of its own.
+// planes, each by a filter of its own, or the largest elements of windows.
 type window struct {
 	*Context
 	level
+	most       bool
 	size, step int
 	rows       int // of places in a group
 	at         reg.GPVirtual
 	w          reg.GPVirtual
 	order      Mem                // which pairs of places follow each other, where both halves have them in turns
+	lowest     reg.VecVirtual     // than which nothing is less, where the largest is asked for
 	kept       [][]reg.VecVirtual // rows of the filter, by column; the others are loaded as they are needed
 }
+
+// paired is whether blocks go by twos: elements of the filter are loaded for both.
+func (w *window) paired() bool { return w.kept == nil && !w.most }
 
 // chosen is whether there are masks of bits, and 32 registers.
 func (w *window) chosen() bool { return w.name != levels[0].name }
@@ -115,12 +123,19 @@ func (w *window) load(i int) int {
 }
 
 func (w *window) write() {
-	name := fmt.Sprintf("windows%dBy%dRows%d%s", w.size, w.step, w.rows, w.name)
+	kind, doc := "windows", "%s sums up products of windows of %d x %[2]d, %d apart, and the filters of their planes, for groups of %d rows of places."
+	if w.most {
+		kind, doc = "most", "%s finds the largest elements of windows of %d x %[2]d, %d apart, for groups of %d rows of places."
+	}
+	name := fmt.Sprintf("%s%dBy%dRows%d%s", kind, w.size, w.step, w.rows, w.name)
 	w.Function(name)
 	w.Pragma("noescape")
 	w.Signature(gen.Pointer("conv", "p", "windows"))
-	w.Doc(fmt.Sprintf("%s sums up products of windows of %d x %[2]d, %d apart, and the filters of their planes, for groups of %d rows of places.", name, w.size, w.step, w.rows))
+	w.Doc(fmt.Sprintf(doc, name, w.size, w.step, w.rows))
 	w.at = w.Load(w.Param("p"), w.GP64()).(reg.GPVirtual)
+	if w.most {
+		w.lowest = w.spread(windowsLo)
+	}
 	y := w.GP64()
 	w.Label("plane")
 	w.w = w.field(windowsW)
@@ -160,7 +175,7 @@ func (w *window) write() {
 
 // block is one block of AVX2, or two of those that go by pairs, which then goes on itself.
 func (w *window) block(block, wide, y reg.GPVirtual) {
-	if w.kept == nil {
+	if w.paired() {
 		w.CMPQ(wide, Imm(2))
 		w.JL(LabelRef("single"))
 		w.pair(block, y)
@@ -212,6 +227,7 @@ func (w *window) steps() {
 func (w *window) keep() {
 	rows := 0
 	switch {
+	case w.most:
 	case w.chosen():
 		rows = min(w.size, (32-3-w.rows)/w.size)
 	case w.size <= 3:
@@ -241,7 +257,7 @@ func (w *window) element(row, col int) Mem { return Mem{Base: w.w, Disp: 4 * (ro
 
 // see writes down where the rows that a group sees lie.
 func (w *window) see(first reg.GPVirtual) {
-	row, rows, line, from, zeros := w.GP64(), w.field(windowsRows), w.field(windowsLine), w.GP64(), w.field(windowsZeros)
+	row, rows, line, from, blank := w.GP64(), w.field(windowsRows), w.field(windowsLine), w.GP64(), w.field(windowsBlank)
 	w.MOVQ(first, row)
 	w.MOVQ(first, from)
 	w.IMULQ(line, from)
@@ -250,7 +266,7 @@ func (w *window) see(first reg.GPVirtual) {
 		is := w.GP64()
 		w.MOVQ(from, is)
 		w.CMPQ(row, rows)
-		w.CMOVQCC(zeros, is) // rows below 0 are large without a sign
+		w.CMOVQCC(blank, is) // rows below 0 are large without a sign
 		w.MOVQ(is, Mem{Base: w.at, Disp: windowsSeen + 8*i})
 		w.INCQ(row)
 		w.ADDQ(line, from)
@@ -262,9 +278,17 @@ type loader func(block int, from Mem, i int, to reg.VecVirtual)
 
 func (w *window) whole(_ int, from Mem, _ int, to reg.VecVirtual) { w.VMOVUPS(from, to) }
 
-// masked loads what masks choose, which are kept if the filter is not.
+// masked loads what masks choose, which are kept if there are registers for them.
 func (w *window) masked(masks reg.GPVirtual) loader {
-	if w.kept != nil {
+	switch {
+	case w.most:
+		return func(_ int, from Mem, i int, to reg.VecVirtual) {
+			mask := w.YMM()
+			w.VMOVUPS(Mem{Base: masks, Disp: 32 * i}, mask)
+			w.VMASKMOVPS(from, mask, to)
+			w.VBLENDVPS(mask, to, w.lowest, to)
+		}
+	case w.kept != nil:
 		return func(_ int, from Mem, i int, to reg.VecVirtual) {
 			w.VMOVUPS(Mem{Base: masks, Disp: 32 * i}, to)
 			w.VMASKMOVPS(from, to, to)

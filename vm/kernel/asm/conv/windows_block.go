@@ -18,6 +18,12 @@ func (w *window) chosenBlock(block, y reg.GPVirtual) {
 		w.KMOVW(Mem{Base: block, Disp: blockBits + 2*i}, masks[i])
 	}
 	load := func(_ int, from Mem, i int, to reg.VecVirtual) { w.VMOVUPS_Z(from, masks[i], to) }
+	if w.most {
+		load = func(_ int, from Mem, i int, to reg.VecVirtual) {
+			w.VMOVAPS(w.lowest, to)
+			w.VMOVUPS(from, masks[i], to)
+		}
+	}
 	w.storeChosen(w.sums(load, col), to, masks[len(masks)-1])
 }
 
@@ -30,15 +36,14 @@ func (w *window) storeChosen(sums []reg.VecVirtual, to reg.GPVirtual, mask reg.O
 			e.step(i, by, sum)
 		}
 	})
+	w.hold(e, w.spread, sums)
 	pitch := w.field(windowsPitch)
-	lo, hi := w.spread(windowsLo), w.spread(windowsHi)
 	var order reg.VecVirtual
 	if w.step == 2 && w.bytes == 64 {
 		order = w.ZMM()
 		w.VPMOVZXBQ(w.order, order)
 	}
 	for i, sum := range sums {
-		e.hold(lo, hi, sum)
 		switch {
 		case order != nil:
 			w.VPERMPD(sum, order, sum)
@@ -65,7 +70,11 @@ func (w *window) sums(load loader, cols ...reg.GPVirtual) []reg.VecVirtual {
 	sums := make([]reg.VecVirtual, w.rows*len(cols)) // the rows of a block, and those of the next
 	for i := range sums {
 		sums[i] = w.vec(w.Context)
-		w.clear(w.Context, sums[i])
+		if w.most {
+			w.VMOVAPS(w.lowest, sums[i])
+		} else {
+			w.clear(w.Context, sums[i])
+		}
 	}
 	ahead := w.GP64()
 	w.MOVQ(cols[0], ahead)
@@ -78,7 +87,7 @@ func (w *window) sums(load loader, cols ...reg.GPVirtual) []reg.VecVirtual {
 		w.row(from, load, cols, func(j int, x []reg.VecVirtual) {
 			for r := range w.rows {
 				if k := i - w.step*r; k >= 0 && k < w.size {
-					w.product(k, j, x, sums[r:])
+					w.take(k, j, x, sums[r:])
 				}
 			}
 		})
@@ -86,9 +95,13 @@ func (w *window) sums(load loader, cols ...reg.GPVirtual) []reg.VecVirtual {
 	return sums
 }
 
-// product adds an element of the filter times what places of each block see to their sums,
-// which are as many rows apart.
-func (w *window) product(row, col int, x, sums []reg.VecVirtual) {
+// take adds an element of the filter times what places of each block see to their sums,
+// which are as many rows apart, or makes these what is larger.
+func (w *window) take(row, col int, x, sums []reg.VecVirtual) {
+	if w.most {
+		w.larger(w.Context, x[0], sums[0], w.vec(w.Context), w.vec(w.Context))
+		return
+	}
 	kept := row < len(w.kept)
 	if !kept && w.chosen() {
 		w.VFMADD231PS_BCST(w.element(row, col), x[0], sums[0])
@@ -142,12 +155,9 @@ func (w *window) store(label string, sums []reg.VecVirtual, to ...reg.GPVirtual)
 			e.step(i, Mem{Base: w.at, Disp: windowsWith + 32*i}, sum)
 		}
 	})
+	w.hold(e, w.eight, sums)
 	pitch := w.field(windowsPitch)
-	lo, hi := w.YMM(), w.YMM()
-	w.VMOVUPS(Mem{Base: w.at, Disp: windowsLo}, lo)
-	w.VMOVUPS(Mem{Base: w.at, Disp: windowsHi}, hi)
 	for i, sum := range sums {
-		e.hold(lo, hi, sum)
 		if w.step == 2 {
 			w.VPERMPD(Imm(0b11_01_10_00), sum, sum)
 		}
@@ -159,8 +169,29 @@ func (w *window) store(label string, sums []reg.VecVirtual, to ...reg.GPVirtual)
 	}
 }
 
-// ending does the steps that there are.
+// eight is eight floats of the argument.
+func (w *window) eight(offset int) reg.VecVirtual {
+	v := w.YMM()
+	w.VMOVUPS(Mem{Base: w.at, Disp: offset}, v)
+	return v
+}
+
+// hold keeps sums within bounds; what is largest has none.
+func (w *window) hold(e ender, field func(offset int) reg.VecVirtual, sums []reg.VecVirtual) {
+	if w.most {
+		return
+	}
+	lo, hi := field(windowsLo), field(windowsHi)
+	for _, sum := range sums {
+		e.hold(lo, hi, sum)
+	}
+}
+
+// ending does the steps that there are, of sums.
 func (w *window) ending(label string, step func(i int)) {
+	if w.most {
+		return
+	}
 	has := w.field(windowsHas)
 	w.TESTQ(U32(hasBias), has)
 	w.JEQ(LabelRef(label + "Norm"))
