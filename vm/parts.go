@@ -55,8 +55,9 @@ const maxParts = 1<<16 - 1
 // round again while a word has it from long ago.
 const sweep = 1 << 20
 
-// take takes parts of a range from lo to hi of a job, from its start or its end. As long as many are left they are several, which are often
-// computed together in less time, and in the end one, which is not waited for long.
+// take takes parts of a range from lo to hi of a job, from its start or its end. As long as many
+// are left they are several, which are often computed together in less time, and in the end one,
+// which is not waited for long.
 func (c *claims) take(job uint32, lo, hi int, first bool) (t taken) {
 	for {
 		from, to := lo, hi

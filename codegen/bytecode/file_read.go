@@ -13,8 +13,8 @@ import (
 // Open maps a file into memory and reads it. Tensors share that memory, and all
 // processes that open the file share it too, until Close. Small weights and constants
 // are copied (see mapped.File.Lift); the bytes of others are not looked at, so that
-// opening takes no longer for a large model; Check does that. The error of a file that is not in order is a
-// *diag.Diagnostic of code bad-bytecode.
+// opening takes no longer for a large model; Check does that. The error of a file that
+// is not in order is a *diag.Diagnostic of code bad-bytecode.
 func Open(path string) (*File, error) {
 	m, err := mapped.Open(path)
 	if err != nil {

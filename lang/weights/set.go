@@ -127,8 +127,8 @@ func (s *Set) Lookup(name string) (t *tensor.T, ok bool) {
 }
 
 // Read returns a tensor, without a copy if it is stored uncompressed, aligned and
-// not small (see mapped.File.Lift). The error is a *diag.Diagnostic of code bad-weight: no such name, a
-// dtype that npu does not have, a damaged array.
+// not small (see mapped.File.Lift). The error is a *diag.Diagnostic of code bad-weight: no such
+// name, a dtype that npu does not have, a damaged array.
 func (s *Set) Read(name string) (*tensor.T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

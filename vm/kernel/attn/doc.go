@@ -16,9 +16,9 @@
 // As many queries at a time as let their weights stay in the first cache, in whole tiles
 // of the products. Beyond 1024 keys they come in blocks of 512. In steps, these go with the
 // largest score and the sum of each row so far; what has been added up before is scaled
-// when a larger one comes. Keys and values are packed once for all queries of the heads that share them;
-// for one or two queries, as in decoding, they are read where they lie. Operands have any
-// strides, so that heads which are split and merged around an attention cost nothing.
+// when a larger one comes. Keys and values are packed once for all queries of the heads that
+// share them; for one or two queries, as in decoding, they are read where they lie. Operands
+// have any strides, so that heads which are split and merged around an attention cost nothing.
 //
 // A query that may attend to nothing is 0. What is hidden by a bool mask or by order
 // has no influence, but that 0 times a value that is infinite or NaN is NaN.

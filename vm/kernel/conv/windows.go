@@ -7,10 +7,10 @@ import (
 )
 
 // Windows are the argument of a kernel that sums up products of windows of planes, each
-// by a filter of its own, or finds their largest elements. It goes through planes, in them through groups of rows of
-// places, and in these through blocks of a register of places. Elements are read where they lie,
-// or not at all where there is padding. Distances are in bytes; the generator of the
-// kernels knows the offsets of the fields.
+// by a filter of its own, or finds their largest elements. It goes through planes, in them
+// through groups of rows of places, and in these through blocks of a register of places.
+// Elements are read where they lie, or not at all where there is padding. Distances are in
+// bytes; the generator of the kernels knows the offsets of the fields.
 //
 // Places in memory are numbers, not pointers, since they go on behind what there is, and
 // are written without the garbage collector's knowledge; slide keeps the memory alive.
@@ -87,8 +87,8 @@ func (k windowKind) loads(lanes int) (at []int) {
 }
 
 // blocksOf lays out the blocks of a row of n places from the first one on, the last
-// block first, unless they go by pairs. It ends with the row and overlaps the one before; but of less than eight
-// places it writes too much, which belongs to the next row and is written later.
+// block first, unless they go by pairs. It ends with the row and overlaps the one before; but of
+// less than eight places it writes too much, which belongs to the next row and is written later.
 func (k windowKind) blocksOf(a Axis, first, n int) []windowBlock {
 	var list []windowBlock
 	loads := k.loads(8)

@@ -157,8 +157,8 @@ var rows = [Codes]row{
 
 // inexact are the codes whose results are off from the nearest float to the true one: by
 // so many units in the last place, over every 13th float, for functions of one, and many
-// pairs and triples (go test -every 13). Below a size results may be off by as much, see floors in the
-// tests.
+// pairs and triples (go test -every 13). Below a size results may be off by as much, see floors
+// in the tests.
 var inexact = map[Code]float64{
 	Rsqrt: 1, Cbrt: 1, Exp: 1, Exp2: 1, Expm1: 2, Log: 1, Log2: 1, Log10: 1, Log1p: 1, Sin: 1, Cos: 1, Tan: 1,
 	Asin: 1, Acos: 1, Atan: 1, Sinh: 1, Cosh: 1, Tanh: 3, Asinh: 1, Acosh: 1, Atanh: 1, Erf: 2,

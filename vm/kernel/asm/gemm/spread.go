@@ -16,8 +16,9 @@ import (
 // the time, as parts of what products in registers reached at the same time, of operands in
 // the first cache: a load for each row 75 to 77 %, three of twelve rows without 80, six 83,
 // eight 85 to 87, nine 85, all 82 to 83; fourteen rows gave no more. A core by itself does 95
-// to 97 % in all of them. On AMD's Zen 4 such a product is one instruction for the front end
-// as well (its Software Optimization Guide), which 24 cycles for a step leave time for.
+// to 97 % in all of them. On AMD's Zen 4, where a step takes 24 cycles, nobody has measured it:
+// a macro-op there holds an operation and a load (AMD's optimization guides), so that such a
+// product should be one as well.
 //
 // The place must be a register and a number: with an index the processor takes such an
 // instruction apart again, and two of three rows gave 68 % where none gave 82. So rows that

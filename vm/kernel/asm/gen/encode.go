@@ -29,8 +29,8 @@ var unknowns = map[string]unknown{
 	"VEX.VPDPBUSD": {prefix: 1, page: 2, opcode: 0x50, form: vex256, vector: "Y", count: 16},
 }
 
-// Accumulate is sum += a·b by an instruction of unknowns. Its registers are allocated like all others; the bytes follow when the
-// file is printed.
+// Accumulate is sum += a·b by an instruction of unknowns. Its registers are allocated like all
+// others; the bytes follow when the file is printed.
 func Accumulate(name string, b, a, sum operand.Op) *ir.Instruction {
 	return &ir.Instruction{
 		Opcode:   name,
