@@ -95,7 +95,7 @@ func (d *descent) run(goal, steps int64, wanted bool) {
 	}
 	low := goal // not known to be out of reach
 	for try := goal; low < d.best && d.s.taken < end; try = low + (d.best-low)/2 {
-		switch d.attempt(try, share) {
+		switch d.attempt(try, min(share, end-d.s.taken)) {
 		case found:
 			continue
 		case impossible:

@@ -168,6 +168,20 @@ func TestSearchIsSound(t *testing.T) {
 	})
 }
 
+// TestStepsAreAtMost: of a search that finds plan after plan, the last has no more steps than
+// are left.
+func TestStepsAreAtMost(t *testing.T) {
+	draw := rapid.Custom(func(t *rapid.T) *Problem { return problem(t, 40) })
+	for _, seed := range []int{0, 8992, 10207, 11950, 14029, 16531, 16710, 17676, 19345} {
+		p := draw.Example(seed)
+		for _, steps := range []int64{1, 10, 100, 1000, 1500, 2000, 5000} {
+			if plan := Solve(p, Effort{Steps: steps}); plan.Steps > steps {
+				t.Errorf("problem %d: %d of %d steps", seed, plan.Steps, steps)
+			}
+		}
+	}
+}
+
 // TestCheck compares with a look at every pair, on offsets that may be wrong.
 func TestCheck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
