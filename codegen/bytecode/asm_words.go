@@ -34,16 +34,19 @@ func digitsLength(s string) int {
 }
 
 // quotedLength is the length of the quoted string that s begins with; 0: it
-// begins with none, or one that is not closed.
+// begins with none, or one that is not closed on its line.
 func quotedLength(s string) int {
 	if s == "" || s[0] != '"' {
 		return 0
 	}
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
+	escaped := false
+	for i := 1; i < len(s) && s[i] != '\n' && s[i] != '\r'; i++ {
+		switch {
+		case escaped:
+			escaped = false
+		case s[i] == '\\':
+			escaped = true
+		case s[i] == '"':
 			return i + 1
 		}
 	}

@@ -172,7 +172,7 @@ func anyProgram(t *rapid.T) *bytecode.Program {
 
 func anyAttrs(t *rapid.T) string {
 	return rapid.OneOf(rapid.SampledFrom([]string{
-		"", "axis=-1, eps=1e-05", `spec="ij,kj->ik"`, "}", "{", "a={b}", `s="}"`, `"`, `"x"`, "a\nb", "//", `"\"}"`, "  x ",
+		"", "axis=-1, eps=1e-05", `spec="ij,kj->ik"`, "}", "{", "a={b}", `s="}"`, `"`, `"x"`, "a\nb", "//", `"\"}"`, "  x ", "\"\n\"", "\"\\\r\"",
 	}), rapid.String()).Draw(t, "attributes")
 }
 
