@@ -144,6 +144,14 @@ func (t *tile) panels(k *kernels, first, count int) uintptr {
 	return address(wide.Data)
 }
 
+// right is the memory in which panels finds them.
+func (b *Block) right() []float32 {
+	if b.widen == nil {
+		return b.B.Data
+	}
+	return b.wide
+}
+
 // after is what tiles ask for: the panel that follows theirs, or behind the last what the next
 // block begins with.
 func (t *tile) after(panel int, last bool) uintptr {

@@ -41,7 +41,7 @@ func tile1x4(t *tile, i int) {
 	}
 	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
 	if t.k > 0 {
-		a, panel := from(t.of.A.Data, t.a), from(t.of.B.Data, t.b)
+		a, panel := from(t.of.A.Data, t.a), from(t.of.right(), t.b)
 		at, line := i*t.row, 0
 		for range t.k {
 			b := line4(panel, line)
@@ -79,7 +79,7 @@ func tile2x4(t *tile, i int) {
 	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
 	r0, r1, r2, r3 := r[0], r[1], r[2], r[3]
 	if t.k > 0 {
-		a, panel := from(t.of.A.Data, t.a), from(t.of.B.Data, t.b)
+		a, panel := from(t.of.A.Data, t.a), from(t.of.right(), t.b)
 		at, line := i*t.row, 0
 		for range t.k {
 			b := line4(panel, line)
