@@ -26,16 +26,14 @@ func believed(told int) int {
 // cache. On Intel's processors what is asked for as such (PREFETCHNTA) is brought by the
 // first cache alone, past the second (Optimization Reference Manual, software prefetch),
 // which has fewer buffers for what is under way.
-func StreamsBySecond() bool { return streamsBySecond }
+func StreamsBySecond() bool { return byIntel }
 
-// intel is the maker of its processors as they tell it.
-const intel = "GenuineIntel"
-
-var streamsBySecond = maker() == intel
+// byIntel is asked once: a guest of a hypervisor waits for the answer of CPUID.
+var byIntel = maker() == "GenuineIntel"
 
 // ThirdIsFar reports whether a core reads and writes what lies in the third cache about as
 // slowly as memory. That is so on Intel's processors with AVX-512, most of them for servers,
 // whose third cache lies in pieces on a mesh and holds what the second has dropped. Seen on
 // an Emerald Rapids with 2 MB of second cache, six operators whose result is then read: 8 MB
 // took 1.46 ms written around the caches, 1.96 into them, 2 MB the same by both.
-func ThirdIsFar() bool { return streamsBySecond && has[AVX512] }
+func ThirdIsFar() bool { return byIntel && has[AVX512] }

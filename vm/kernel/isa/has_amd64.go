@@ -20,8 +20,7 @@ func HasBF16() bool { return has[AVX512] && cpu.X86.HasAVX512BF16 }
 // as of floats.
 func FastBF16() bool { return fastBF16 }
 
-// Asked once: a guest of a hypervisor waits for the answer of CPUID.
-var fastBF16 = HasBF16() && !(maker() == intel && hasFP16())
+var fastBF16 = HasBF16() && !(byIntel && hasFP16()) // asked once too
 
 // hasFP16 is bit 23 of EDX in leaf 7 (Intel's Software Developer's Manual 2A, CPUID).
 func hasFP16() bool {
