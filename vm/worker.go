@@ -46,7 +46,8 @@ func (s *staff) spin(reason func() bool) bool {
 
 // sleepAt sleeps until somebody wakes the worker, unless there has been an offer
 // since seen was the version, or a run still has work that the worker was inside
-// of and that counted on it.
+// of and that counted on it, or the workers were dismissed, which may have been
+// before seen was read.
 func (k *worker) sleepAt(seen uint32) {
 	s := k.staff
 	k.about()
@@ -54,7 +55,7 @@ func (k *worker) sleepAt(seen uint32) {
 	s.idle = append(s.idle, k)
 	s.mu.Unlock()
 	s.sleeping.Add(1)
-	if s.version.Load() != seen || s.hasWork() {
+	if s.closed.Load() || s.version.Load() != seen || s.hasWork() {
 		k.stay()
 	} else {
 		k.sleep(nil)

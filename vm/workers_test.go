@@ -67,6 +67,26 @@ func TestWorkersTakeStreams(t *testing.T) {
 	}
 }
 
+// TestDismissedStayAwake: a worker that was on its way from the question whether to go
+// on to sleep, while all were dismissed, ends.
+func TestDismissedStayAwake(t *testing.T) {
+	s := newStaff(2)
+	k := &worker{staff: s}
+	k.init()
+	s.dismiss()
+	awake := make(chan struct{})
+	go func() {
+		k.sleepAt(s.version.Load())
+		close(awake)
+	}()
+	select {
+	case <-awake:
+	case <-time.After(10 * time.Second):
+		t.Error("a dismissed worker sleeps for ever")
+		k.wake()
+	}
+}
+
 // TestStreamsWithoutWorkers: any number of streams runs on the caller alone.
 func TestStreamsWithoutWorkers(t *testing.T) {
 	for _, streams := range []int{1, 2, 7, bytecode.MaxStreams} {
