@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -76,11 +77,14 @@ func inferReshape(c *Call) ([]Type, error) {
 			hole = i
 		}
 	}
-	if hole < 0 {
-		return []Type{{x.DType, shape}}, checkCount(x, shape, rest)
+	err := cmp.Or(x.Elements().Err(), rest.Err())
+	switch {
+	case err != nil: // the counts cannot be compared
+	case hole < 0:
+		err = checkCount(x, shape, rest)
+	default:
+		shape[hole], err = solveHole(x, shape, rest)
 	}
-	var err error
-	shape[hole], err = solveHole(x, shape, rest)
 	return []Type{{x.DType, shape}}, err
 }
 
