@@ -136,7 +136,7 @@ func (b *Block) wideLen(k *kernels) int {
 // panels is where tiles find count panels from one on, the last of which may not exist.
 func (t *tile) panels(k *kernels, first, count int) uintptr {
 	b := &t.of
-	if b.widen == nil {
+	if b.widen == nil || b.widen.keeps != nil {
 		return address(b.B.Data) + uintptr(first*b.B.Panel*floatBytes)
 	}
 	wide := b.widen.widened(b.wide, b.B, first, min(count, ceil(b.N, k.width)-first), b.K)
@@ -212,8 +212,33 @@ func (k *kernels) hop(tiles, line int, dense bool) int {
 // column runs the tiles of one panel.
 func (t *tile) column(k *kernels, s stack, dense *[mostRows + 1]func(*tile), c uintptr) {
 	t.a, t.c, t.origin = address(t.of.A.Data), c, t.of.origin(0)
+	if of := t.of.widen; of != nil && of.keeps != nil {
+		s = t.keeping(k, s)
+	}
 	t.run(k, dense, s.low+1, s.high)
 	t.run(k, dense, s.low, s.tiles-s.high)
+}
+
+// keeping computes the first tile of a panel, which makes floats of it, and says which ones
+// are left.
+func (t *tile) keeping(k *kernels, s stack) stack {
+	height := s.height(0)
+	t.heighten(k, height)
+	t.keep = address(t.of.wide)
+	t.of.widen.keeps[height](t)
+	t.a += uintptr(t.down)
+	t.c += uintptr(t.fall)
+	t.b = t.keep
+	return stack{s.tiles - 1, s.low, max(s.high-1, 0)}
+}
+
+// heighten notes where tiles of one height that lie below each other are.
+func (t *tile) heighten(k *kernels, height int) {
+	row := t.row
+	if t.of.tiled {
+		row, t.step = t.k*k.words()*floatBytes, height*floatBytes
+	}
+	t.down, t.fall = height*row, height*t.ldc
 }
 
 // run computes tiles of one height, one below the other.
@@ -221,11 +246,7 @@ func (t *tile) run(k *kernels, dense *[mostRows + 1]func(*tile), height, count i
 	if count == 0 {
 		return
 	}
-	row := t.row
-	if t.of.tiled {
-		row, t.step = t.k*k.words()*floatBytes, height*floatBytes
-	}
-	t.down, t.fall = height*row, height*t.ldc
+	t.heighten(k, height)
 	run := dense[height]
 	if run == nil && k.columns {
 		run = k.tiles[height][1]

@@ -22,8 +22,9 @@ const (
 //
 //	bf16 (AVX-512)        [N/32][K/2][32][2]   pairs meet pairs of bf16 in A, where that is
 //	                                           fast (isa.FastBF16); else as the next
-//	bf16, f16             [N/w][K][w]          widened on the way to a register, or for many
-//	                                           rows panel by panel; A has floats
+//	bf16, f16             [N/w][K][w]          widened on the way to a register, by the first
+//	                                           of some tiles for all, or panel by panel; A
+//	                                           has floats
 //	int8 (AVX-512 VNNI)   [N/32][K/4][32][4]   quads, 128 more than B, meet quads of bytes in A
 //	int8 (AVX-VNNI)       [N/16][K/4][16][4]   the same
 //	int8 (AVX2)           [N/16][K/4][16][4]   the same; see splitter.
@@ -50,12 +51,12 @@ type Format struct {
 	left  left      // how A is kept
 	split *splitter // of leftSplit
 	wide  *Format   // of leftSplit, for left operands that are large throughout; nil: there is none
-	// widen makes floats of rows of a panel. So many rows of A or more, all if it is 0, are
-	// multiplied by kernels of floats, panel by panel: to widen one takes as long as to
-	// multiply by about five rows, and by registers it is done again for every tile.
-	// nil: the format's kernels read all panels.
-	widen     func(level isa.Level, dst []float32, src []uint16)
-	widenFrom int
+	// widen makes floats of rows of a panel, for kernels of floats; nil: set reads panels as
+	// they are.
+	widen func(level isa.Level, dst []float32, src []uint16)
+	// keeps are tiles of set, by height, that leave the floats of their panel in memory: the
+	// first of several in a block, of which the others are those of floats. nil: there are none.
+	keeps *[mostRows + 1]func(*tile)
 }
 
 // left is what four bytes of A are.
@@ -97,12 +98,12 @@ func (f *Format) size() int {
 // steps is how many times four bytes of A a row of k elements has.
 func (f *Format) steps(k int) int { return (k + f.deep - 1) / f.deep }
 
-// kernels are those for so many rows of A, and whether they ask for panels of floats.
+// kernels are those for a block of so many rows of A, and whether its panels become floats.
 func (f *Format) kernels(rows int) (set *kernels, widens bool) {
-	if f.widen != nil && rows >= f.widenFrom {
+	if f.keeps != nil && rows > f.set.rows {
 		return at(f.level), true
 	}
-	return f.set, false
+	return f.set, f.widen != nil
 }
 
 // beside is how many elements of a column stand side by side in a panel.

@@ -21,11 +21,6 @@ func everyFormat(kind Kind) []*Format {
 		} {
 			f.level, f.kind = level, kind
 			list = append(list, f)
-			if f.widen != nil { // for all rows, and as few as there are
-				always := *f
-				always.widenFrom = 0
-				list = append(list, &always)
-			}
 		}
 	}
 	return list
@@ -200,7 +195,7 @@ func TestFormatBits(t *testing.T) {
 			rounds = 10
 		}
 		for range rounds {
-			l := newLow(rnd, f, 1+rnd.Intn(max(40, 2*f.widenFrom)), 1+rnd.Intn(100), rnd.Intn(200))
+			l := newLow(rnd, f, 1+rnd.Intn(4*f.set.rows), 1+rnd.Intn(100), rnd.Intn(200))
 			p := l.product(t)
 			first := l.multiply(t, rnd, p, Default)
 			blocks := Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Packed: rnd.Intn(4000), Copied: rnd.Intn(4000), Tall: 1 + rnd.Intn(50)}

@@ -1,14 +1,8 @@
 package gemm
 
-import (
-	"unsafe"
+import "github.com/npulang/npu/vm/kernel/isa"
 
-	"github.com/npulang/npu/vm/kernel/isa"
-	"github.com/npulang/npu/vm/kernel/narrow"
-)
-
-// direct lists the formats whose kernels read panels as they are, those of halves with few
-// rows of A. AVX-512 without fast products of bf16 widens them, and without those of bytes it
+// direct lists the formats whose kernels read panels as they are. AVX-512 without fast products of bf16 widens them, and without those of bytes it
 // does as AVX2 without.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	bytes := &Format{name: "int8 groups", set: &int8Groups, deep: groupBytes, left: leftSplit, split: &splitAVX2}
@@ -22,8 +16,8 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 		}
 	case isa.AVX512:
 		list = [kinds]*Format{
-			BF16: {name: "bf16 pairs", set: &bf16AVX512, deep: 1, twos: true, widen: fromTwos, widenFrom: manyTwos},
-			F16:  {name: "f16", set: &f16AVX512, deep: 1, widen: narrow.FromF16, widenFrom: manyF16},
+			BF16: {name: "bf16 pairs", set: &bf16AVX512, deep: 1, twos: true, keeps: &bf16Keeps},
+			F16:  {name: "f16", set: &f16AVX512, deep: 1, keeps: &f16Keeps},
 			Int8: bytes,
 		}
 	}
@@ -34,21 +28,6 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 		list[Int8] = &Format{name: "int8 raised quads", set: set, deep: quad, left: leftQuad}
 	}
 	return list
-}
-
-// Rows from which panels become floats. Seen on an Emerald Rapids, for 1024 columns of 768,
-// GFLOP/s by panels and by registers: bf16 146 and 159 at 48 rows, 152 and 159 at 72, 156 and
-// 157 at 96; f16 143 and 143 at 36, 149 and 143 at 48.
-const (
-	manyTwos = 96
-	manyF16  = 40
-)
-
-// fromTwos makes floats of pairs of rows of a panel.
-func fromTwos(_ isa.Level, dst []float32, src []uint16) {
-	if n := len(dst) / (2 * widths[isa.AVX512]); n > 0 {
-		widenTwosAVX512(unsafe.SliceData(dst), unsafe.SliceData(src), n)
-	}
 }
 
 var bf16AVX2 = kernels{
@@ -86,6 +65,11 @@ var bf16AVX512 = kernels{
 	},
 }
 
+var bf16Keeps = [mostRows + 1]func(*tile){
+	7: keep7BF16AVX512, 8: keep8BF16AVX512, 9: keep9BF16AVX512,
+	10: keep10BF16AVX512, 11: keep11BF16AVX512, 12: keep12BF16AVX512,
+}
+
 var f16AVX2 = kernels{
 	rows: 6, width: 16, turns: &turnsAVX2,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
@@ -119,6 +103,11 @@ var f16AVX512 = kernels{
 		11: {1: tile11x1F16AVX512},
 		12: {1: tile12x1F16AVX512},
 	},
+}
+
+var f16Keeps = [mostRows + 1]func(*tile){
+	7: keep7F16AVX512, 8: keep8F16AVX512, 9: keep9F16AVX512,
+	10: keep10F16AVX512, 11: keep11F16AVX512, 12: keep12F16AVX512,
 }
 
 var bf16Pairs = kernels{

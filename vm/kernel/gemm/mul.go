@@ -65,7 +65,7 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 		return nil
 	}
 	m := mul{x: x, p: p, level: level, blocks: p.Blocks, back: p.Backwards && !p.ends()}
-	m.set, m.widens = p.kernels(level, rows.len())
+	m.set = p.kernels(level)
 	if m.blocks == (Blocks{}) {
 		m.blocks = Default
 	}
@@ -101,12 +101,12 @@ func (m *mul) all(rows, cols Range) error {
 	return m.run(rows, Range{split, cols.Hi})
 }
 
-// kernels are those of the format, or of floats, for so many rows.
-func (p *Product) kernels(level isa.Level, rows int) (set *kernels, widens bool) {
+// kernels are those of the format, or of floats.
+func (p *Product) kernels(level isa.Level) *kernels {
 	if p.format != nil {
-		return p.format.kernels(rows)
+		return p.format.set
 	}
-	return at(level), false
+	return at(level)
 }
 
 // mul is one call of Mul.
@@ -115,7 +115,6 @@ type mul struct {
 	p      *Product
 	level  isa.Level
 	set    *kernels
-	widens bool // the panels of the product's format, for the kernels
 	blocks Blocks
 	words  int // of A a step along k takes
 	b      source
@@ -226,14 +225,10 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 			Bias: m.bias(ks, cols), Backwards: m.back, origins: m.p.origins(rows),
 		}
 		m.left(&b, rows, ks)
-		if m.widens {
-			b.widen = m.p.format
-			b.wide = floats(&m.x.b, b.wideLen(m.set))
-		}
 		if ks.Hi == m.p.K && m.p.ends() {
 			b.end = m.ending(rows, cols)
 		}
-		m.x.run(m.set, &b)
+		m.x.run(m.right(&b), &b)
 	}
 	if w.ks.Hi < m.p.K {
 		return nil
@@ -242,6 +237,19 @@ func (m *mul) block(w *piece, rows, cols Range) error {
 		m.p.Tail.Block(rows.Lo, cols.Lo, rows.len(), cols.len(), c, ldc)
 	}
 	return nil
+}
+
+// right gives a block memory for panels that become floats, if they do, and its kernels.
+func (m *mul) right(b *Block) *kernels {
+	if m.p.format == nil {
+		return m.set
+	}
+	set, widens := m.p.format.kernels(b.M)
+	if widens {
+		b.widen = m.p.format
+		b.wide = floats(&m.x.b, b.wideLen(set))
+	}
+	return set
 }
 
 // place is where a piece of C is computed.

@@ -382,7 +382,7 @@ func TestFields(t *testing.T) {
 		unsafe.Offsetof(x.a), unsafe.Offsetof(x.b), unsafe.Offsetof(x.c), unsafe.Offsetof(x.row), unsafe.Offsetof(x.step),
 		unsafe.Offsetof(x.line), unsafe.Offsetof(x.panel), unsafe.Offsetof(x.ldc), unsafe.Offsetof(x.k), unsafe.Offsetof(x.n), unsafe.Offsetof(x.add),
 		unsafe.Offsetof(x.next), unsafe.Offsetof(x.hop), unsafe.Offsetof(x.bias),
-		unsafe.Offsetof(x.count), unsafe.Offsetof(x.down), unsafe.Offsetof(x.fall), unsafe.Offsetof(x.half), unsafe.Offsetof(x.side), unsafe.Offsetof(x.origin),
+		unsafe.Offsetof(x.count), unsafe.Offsetof(x.down), unsafe.Offsetof(x.fall), unsafe.Offsetof(x.half), unsafe.Offsetof(x.side), unsafe.Offsetof(x.origin), unsafe.Offsetof(x.keep),
 	} {
 		if isa.Has(isa.AVX2) && off != uintptr(8*i) {
 			t.Errorf("field %d lies at %d", i, off)

@@ -27,6 +27,7 @@ type tile struct {
 	half              uintptr // the half panel of thirds
 	side              int     // from the columns of the panel beside it to its own, in C
 	origin            uintptr // what sums of quads begin with, by row; columns leave it behind the last
+	keep              uintptr // where keeping tiles write the floats of their panel
 
 	of Block // for the code in Go
 	//lint:ignore U1000 levels_arm64.go has kernels that compute whole panels only

@@ -26,6 +26,8 @@ type operands struct {
 	// raised says that bytes of B are 128 more than they were, and that sums begin with what
 	// makes up for it.
 	raised bool
+	// keeps says that there are keeping tiles; see keep.go.
+	keeps bool
 	// load makes a register of B of what lies in a panel.
 	load func(t *tile, m Mem, r reg.VecVirtual)
 	// spread fills a register with four bytes of A.
@@ -68,11 +70,10 @@ var (
 		},
 	}
 	bf16Twos = operands{
-		name: "BF16", part: 2, inTwos: true, spread: spreadFloat, add: addFloats,
-		more: widenTwos,
+		name: "BF16", part: 2, inTwos: true, keeps: true, spread: spreadFloat, add: addFloats,
 	}
 	f16Halves = operands{
-		name: "F16", part: 2, spread: spreadFloat, add: addFloats,
+		name: "F16", part: 2, keeps: true, spread: spreadFloat, add: addFloats,
 		load: func(t *tile, m Mem, r reg.VecVirtual) { t.VCVTPH2PS(m, r) },
 	}
 

@@ -32,6 +32,7 @@ const (
 	fieldHalf   // of thirds: where the half panel is
 	fieldSide   // of thirds: bytes from the panel's columns to those of the half, in C
 	fieldOrigin // what sums begin with, by row, if bytes of B are raised
+	fieldKeep   // where a keeping tile writes the floats of its panel
 )
 
 // unroll is how many steps along k the loop has in a row.
@@ -61,6 +62,11 @@ func tiles(c *Context, v vectors, o operands) {
 			most = max(most, p)
 		}
 	}
+	keepingTiles(v, o, func(rows int) {
+		t := newTile(c, v, o, rows, 1)
+		t.keeping = true
+		t.write()
+	})
 	denseTiles(v, o, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
@@ -86,6 +92,8 @@ type tile struct {
 	soon           reg.GPVirtual     // what a tile of several panels asks for
 	next           reg.GPVirtual     // what one of a single panel asks for
 	second         reg.OpmaskVirtual // see twos.go
+	keeping        bool              // see keep.go
+	keep           reg.GPVirtual     // where it writes next
 }
 
 func newTile(c *Context, v vectors, o operands, height, panels int) *tile {
@@ -112,6 +120,10 @@ func (t *tile) write() {
 	switch {
 	case t.dense != nil:
 		t.column(t.denseProducts)
+	case t.keeping:
+		t.begin()
+		t.keepingProducts()
+		t.end()
 	case t.inColumns():
 		t.column(t.products)
 	default:
@@ -149,8 +161,11 @@ func (t *tile) column(products func()) {
 // name is the function's name.
 func (t *tile) name() string {
 	shape := fmt.Sprintf("tile%dx%d", t.height, t.panels)
-	if t.dense != nil {
+	switch {
+	case t.dense != nil:
 		shape = fmt.Sprint(t.dense.name, t.height)
+	case t.keeping:
+		shape = fmt.Sprint("keep", t.height)
 	}
 	return shape + t.operands.name + t.vectors.name
 }
@@ -285,7 +300,7 @@ func (t *tile) end() {
 		t.unpair()
 	}
 	t.bias()
-	if t.height > 7 { // the loop needs the registers
+	if t.height > 7 || t.keeping { // the loop needs the registers
 		t.c = t.rowsAt(fieldC, fieldLdc, t.height)
 	}
 	t.edge("storeEdge", "done",
@@ -327,11 +342,18 @@ func (t *tile) products() {
 	t.a = t.rowsAt(fieldA, fieldRow, t.height)
 	t.b = t.rowsAt(fieldB, fieldPanel, t.panels)
 	t.step = t.field(fieldStep)
-	line, k := t.field(fieldLine), t.field(fieldK)
+	line := t.field(fieldLine)
+	t.along(line, func() func() { return t.asking(line) })
+}
+
+// along goes through the steps along k, of rows of panels that are line bytes apart. What
+// asking returns comes in front of every four.
+func (t *tile) along(line reg.GPVirtual, asking func() func()) {
+	k := t.field(fieldK)
 	if t.inTwos {
 		t.second = secondMask(t.Context)
 	}
-	ask := t.asking(line)
+	ask := asking()
 	t.SUBQ(Imm(unroll), k)
 	t.JLT(LabelRef("rest"))
 	t.Label("four")
@@ -405,6 +427,7 @@ func (t *tile) byRow(line reg.GPVirtual) {
 	for v, r := range b {
 		t.operands.load(t, Mem{Base: t.b.p, Disp: v * t.lineBytes()}, r)
 	}
+	t.keepRow(b)
 	for at := 0; at < 2*t.lineBytes(); at += 64 {
 		t.PREFETCHT0(Mem{Base: t.b.p, Index: line, Scale: ahead, Disp: at})
 	}

@@ -82,6 +82,7 @@ func (t *tile) twosByRow(line reg.GPVirtual, rows int) {
 		t.PREFETCHT0(Mem{Base: t.b.p, Index: line, Scale: ahead, Disp: v * t.bytes})
 	}
 	for row := range rows {
+		t.keepRow([]reg.VecVirtual{b[0][row], b[1][row]})
 		for i := range t.height {
 			a := t.alloc(t.Context)
 			t.spread(t, t.a.row(i), a)
@@ -113,28 +114,4 @@ func (t *tile) twosByRegister(rows int) {
 			}
 		}
 	}
-}
-
-// widenTwos writes the function that makes floats of panels of twos.
-func widenTwos(c *Context) {
-	c.Function("widenTwosAVX512")
-	c.Pragma("noescape")
-	c.SignatureExpr("func(dst *float32, src *uint16, pairs int)")
-	c.Doc("widenTwosAVX512 makes floats of pairs of rows, one or more, of a panel of 32 columns of bf16.")
-	dst, src := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("src"), c.GP64())
-	n := c.Load(c.Param("pairs"), c.GP64())
-	second := secondMask(c)
-	const row = 2 * 64 // bytes of 32 floats, and of a pair of rows of 32 bf16
-	c.Label("pair")
-	for v := 0; v < row; v += 64 {
-		for i, r := range parted(c, Mem{Base: src, Disp: v}, second) {
-			c.VMOVDQU32(r, Mem{Base: dst, Disp: i*row + v})
-		}
-	}
-	c.ADDQ(U32(row), src)
-	c.ADDQ(U32(2*row), dst)
-	c.DECQ(n)
-	c.JNE(LabelRef("pair"))
-	c.VZEROUPPER()
-	c.RET()
 }
