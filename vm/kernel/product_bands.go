@@ -100,7 +100,10 @@ func (p *product) inBands(t *productTask, executors, most int) banding {
 		blocks = p.way.blocks
 	}
 	if p.format != nil {
-		rows, blocks.Rows = p.format.Rows(), min(blocks.Rows, leftRows(p.k))
+		rows = p.format.Rows()
+		if !p.onTheWay() {
+			blocks.Rows = min(blocks.Rows, leftRows(p.k))
+		}
 	}
 	c := banding{high: blocks.Band(p.m, rows), runs: 1}
 	c.each = ceil(p.m, c.high)

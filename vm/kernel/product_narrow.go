@@ -67,7 +67,9 @@ type narrowRun struct {
 // narrowRun takes the memory for a part of a product.
 func (p *product) narrowRun(x *Exec, rows, cols int) (h narrowRun) {
 	f := p.format
-	h.leftRoom(x, p, min(rows, leftRows(p.k)))
+	if h.rows = rows; !p.onTheWay() {
+		h.leftRoom(x, p, min(rows, leftRows(p.k)))
+	}
 	h.cols = cols
 	if p.packs == nil {
 		w := f.Width()
@@ -79,6 +81,9 @@ func (p *product) narrowRun(x *Exec, rows, cols int) (h narrowRun) {
 	}
 	return h
 }
+
+// onTheWay reports whether the left operand is widened where a product copies it.
+func (p *product) onTheWay() bool { return p.format.Widens() && p.a.col == 1 }
 
 // leftRows is how many rows of k elements the left operand is laid out in at a time.
 func leftRows(k int) int { return max(96, leftPiece/max(k, 1)) }
@@ -151,6 +156,10 @@ type keptLeft struct {
 // leftOf is n rows of the left operand from an element on, laid out; again says that they
 // are where they were in the part before.
 func (x *Exec) leftOf(p *product, t *tensor.T, at, n int, panels []float32) (left gemm.Matrix, again bool) {
+	if p.onTheWay() {
+		view := gemm.View[uint16]{Data: elementsFrom[uint16](t, at), Row: p.a.row, Col: 1}
+		return p.format.HalvesOnTheWay(view), x.Again
+	}
 	h, kept := &x.product.narrow, &x.left
 	if x.Again && kept.p == p && kept.at == at && kept.n == n && kept.room == unsafe.SliceData(h.left) {
 		return kept.matrix, true

@@ -67,7 +67,7 @@ func BenchmarkCold(b *testing.B) {
 // way, if weights is 0.
 func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
 	a, w, c := Aligned(m*k), Aligned(k*n), Aligned(m*n)
-	p := &Product{M: m, N: n, K: k, A: Matrix{a, k, 1}, Matrix: Matrix{w, n, 1}, C: c, Ldc: n}
+	p := &Product{M: m, N: n, K: k, A: Matrix{Data: a, Row: k, Col: 1}, Matrix: Matrix{Data: w, Row: n, Col: 1}, C: c, Ldc: n}
 	packs := make([]Panels, max(weights, 1))
 	for i := range weights {
 		data := Aligned(PackedLen(level, k, n))

@@ -160,7 +160,7 @@ func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
 	if f.kind == F16 {
 		round = narrow.F16Of
 	}
-	packDeep(as[uint16](dst), f.set.width, f.beside(), View[float32](b), k, n, round)
+	packDeep(as[uint16](dst), f.set.width, f.beside(), View[float32]{b.Data, b.Row, b.Col}, k, n, round)
 }
 
 // PackBytes packs bytes with a sign.
@@ -231,13 +231,18 @@ func (f *Format) leftRow(k int) int {
 // right one.
 func (f *Format) LeftByRight() bool { return f.left == leftSplit }
 
+// widener makes floats of the format's halves.
+func (f *Format) widener() func(level isa.Level, dst []float32, src []uint16) {
+	if f.kind == F16 {
+		return narrow.FromF16
+	}
+	return narrow.FromBF16
+}
+
 // LeftHalves lays out m rows of k bf16 or f16, by the format's kind, in dst, which
 // has LeftLen floats. The rows of a are in one piece each: a.Col is 1.
 func (f *Format) LeftHalves(dst []float32, a View[uint16], m, k int) Matrix {
-	widen := narrow.FromBF16
-	if f.kind == F16 {
-		widen = narrow.FromF16
-	}
+	widen := f.widener()
 	return leftRows(f, dst, a, m, k, func(row []float32, src []uint16) {
 		if f.left == leftFloat {
 			widen(f.level, row, src)
@@ -254,7 +259,7 @@ func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
 	if f.kind == F16 {
 		return a
 	}
-	return leftRows(f, dst, View[float32](a), m, k, func(row, src []float32) {
+	return leftRows(f, dst, View[float32]{a.Data, a.Row, a.Col}, m, k, func(row, src []float32) {
 		if f.left == leftFloat {
 			narrow.RoundBF16(f.level, row, src)
 			return
@@ -311,6 +316,16 @@ func (f *Format) HalvesInPlace(a View[uint16], k int) (Matrix, bool) {
 	}
 	data := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(a.Data))), len(a.Data)/deep)
 	return Matrix{Data: data, Row: a.Row / deep, Col: 1}, true
+}
+
+// Widens reports whether products widen left operands on the way; see HalvesOnTheWay.
+func (f *Format) Widens() bool { return f.kind != Int8 && f.left == leftFloat }
+
+// HalvesOnTheWay views rows of halves as a left operand for Mul, which widens them where it
+// copies it for its blocks, so that they need no memory of their own. The format Widens, and
+// a.Col is 1.
+func (f *Format) HalvesOnTheWay(a View[uint16]) Matrix {
+	return Matrix{halves: a.Data, Row: a.Row, Col: 1}
 }
 
 // leftRows lays out rows one by one.

@@ -35,10 +35,11 @@ type low struct {
 	bytes   []uint8 // rows of k
 	signed  bool    // they have a sign
 	weights View[int8]
+	way     bool // halves on the left are widened on the way, if the format does that
 }
 
 func newLow(rnd *rand.Rand, f *Format, m, n, k int) *low {
-	l := &low{m: m, n: n, k: k, f: f, signed: rnd.Intn(2) == 0}
+	l := &low{m: m, n: n, k: k, f: f, signed: rnd.Intn(2) == 0, way: rnd.Intn(2) == 0}
 	row, col := n, 1
 	if rnd.Intn(2) == 0 {
 		row, col = 1, k
@@ -75,7 +76,11 @@ func (l *low) product(t *testing.T) Product {
 		}
 	} else {
 		l.f.PackHalves(right, l.b, l.k, l.n)
-		a = l.f.LeftHalves(left, View[uint16]{l.a, l.k, 1}, l.m, l.k)
+		view := View[uint16]{l.a, l.k, 1}
+		a = l.f.LeftHalves(left, view, l.m, l.k)
+		if l.way && l.f.Widens() {
+			a = l.f.HalvesOnTheWay(view)
+		}
 	}
 	whole(t, "A", left)
 	whole(t, "B", right)
@@ -227,7 +232,7 @@ func (l *low) floats(t *testing.T) []float32 {
 		b[i] = float32(l.value(h))
 	}
 	p := Product{
-		M: l.m, N: l.n, K: l.k, A: Matrix{a, l.k, 1}, Matrix: Matrix{b, l.b.Row, l.b.Col}, C: c, Ldc: l.n,
+		M: l.m, N: l.n, K: l.k, A: Matrix{Data: a, Row: l.k, Col: 1}, Matrix: Matrix{Data: b, Row: l.b.Row, Col: l.b.Col}, C: c, Ldc: l.n,
 	}
 	var x Scratch
 	if err := x.Mul(l.f.level, &p, Range{0, l.m}, Range{0, l.n}); err != nil {

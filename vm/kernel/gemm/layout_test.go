@@ -75,7 +75,7 @@ func TestLayoutVersion(t *testing.T) {
 			floats[i], halves[i], bytes[i] = float32(i), narrow.BF16Of(float32(i%256)), int8(i)
 		}
 		dst := Aligned(PackedLen(level, k, n))
-		Pack(level, dst, Matrix{floats, n, 1}, k, n)
+		Pack(level, dst, Matrix{Data: floats, Row: n, Col: 1}, k, n)
 		h.Write(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 4*len(dst)))
 		for kind := range kinds {
 			f := foreign(level, kind)

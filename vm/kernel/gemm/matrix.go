@@ -7,12 +7,15 @@ import "unsafe"
 type Matrix struct {
 	Data     []float32
 	Row, Col int
+
+	halves []uint16 // instead of Data, of a left operand that is widened where it is copied
 }
 
 // From is the view that begins at element (i, j). Its data may be empty.
 func (m Matrix) From(i, j int) Matrix {
-	at := min(i*m.Row+j*m.Col, len(m.Data))
-	return Matrix{m.Data[at:], m.Row, m.Col}
+	at := i*m.Row + j*m.Col
+	m.Data, m.halves = m.Data[min(at, len(m.Data)):], m.halves[min(at, len(m.halves)):]
+	return m
 }
 
 // A lying is where a matrix lies. It keeps nothing alive.
@@ -21,7 +24,12 @@ type lying struct {
 	row, col int
 }
 
-func (m *Matrix) lies() lying { return lying{address(m.Data), m.Row, m.Col} }
+func (m *Matrix) lies() lying {
+	if m.halves != nil {
+		return lying{uintptr(unsafe.Pointer(unsafe.SliceData(m.halves))), m.Row, m.Col}
+	}
+	return lying{address(m.Data), m.Row, m.Col}
+}
 
 // Panels are a matrix of K rows as kernels read it: panels of some columns side by
 // side, as many as Width of the level. Element (k, j) of panel p is

@@ -132,8 +132,18 @@ const (
 	packed                // they are made on the way
 )
 
-// corner is the first row and column of a piece and their numbers.
-type corner struct{ row, col, rows, cols int }
+// corner is the first row and column of a piece and their numbers, and how it is copied.
+type corner struct {
+	row, col, rows, cols int
+	tiled                bool
+}
+
+// has reports whether a copy is that of a corner, or of one with more columns.
+func (c corner) has(of corner) bool {
+	more := c.cols >= of.cols
+	c.cols = of.cols
+	return more && c == of
+}
 
 // A piece of a product: B at hand for some rows of it and columns, and C for them.
 type piece struct {
@@ -312,28 +322,28 @@ func (m *mul) first(w *piece, cols Range, k int) []float32 {
 
 func ceil(n, unit int) int { return (n + unit - 1) / unit }
 
-// left gives a block its piece of A: in place, or of a copy. That has all of k, if it
-// is not too much, so that it is made once for all columns.
+// left gives a block its piece of A: in place, or of a copy, which halves have in any case.
+// That has all of k, if it is not too much, so that it is made once for all columns.
 func (m *mul) left(b *Block, rows, ks Range) {
-	b.A = m.p.A.From(rows.Lo, ks.Lo)
-	if !m.copies(rows, ks) {
+	b.A, b.tiled = m.p.A.From(rows.Lo, ks.Lo), m.copies(rows, ks)
+	if !b.tiled && b.A.halves == nil {
 		return
 	}
-	b.tiled = true
-	want, at := corner{rows.Lo, 0, rows.len(), ks.Hi}, rows.len()*m.words*ks.Lo
-	size := rows.len() * m.words * m.p.K
-	if size > m.blocks.Copied {
-		want.col, at, size = ks.Lo, 0, rows.len()*m.words*ks.len()
+	want, whole, from := corner{rows.Lo, 0, rows.len(), ks.Hi, b.tiled}, m.words*m.p.K, m.words*ks.Lo
+	if rows.len()*whole > m.blocks.Copied {
+		want.col, whole, from = ks.Lo, m.words*ks.len(), 0
 	}
-	to := floats(&m.x.a, size)[at:]
-	if m.copied.row != want.row || m.copied.rows != want.rows || m.copied.col != want.col || m.copied.cols < want.cols {
-		if m.words > 1 {
-			b.A.Col = 1
-		}
-		m.set.packTiles(to, b.A, rows.len(), m.words*ks.len())
+	here, copied := b.A, m.toTiles
+	b.A = Matrix{Data: floats(&m.x.a, rows.len()*unlike(whole))}
+	if b.tiled {
+		b.A.Data = b.A.Data[rows.len()*from:]
+	} else {
+		b.A, copied = Matrix{Data: b.A.Data[from:], Row: unlike(whole), Col: 1}, m.toRows
+	}
+	if !m.copied.has(want) {
+		copied(b.A, here, rows.len(), m.words*ks.len())
 		m.copied = want
 	}
-	b.A = Matrix{Data: to}
 }
 
 // copies reports whether a piece of A is worth a copy: it costs about as much as
@@ -350,7 +360,7 @@ func (m *mul) copies(rows, ks Range) bool {
 	if m.set.inThirds(rows.len(), m.p.A) || m.set.panels(s.low) > 1 || wide < 4*m.set.width || deep < 16 {
 		return false
 	}
-	near := (m.p.A.Row+32)%512 < 64 && deep > 64
+	near := (m.p.A.Row+32)%512 < 64 && deep > 64 && m.p.A.halves == nil
 	if s.tiles < 2 {
 		return near && s.low > setLines && m.p.A.Col == m.words
 	}

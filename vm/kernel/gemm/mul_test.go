@@ -331,7 +331,7 @@ func TestSpecial(t *testing.T) {
 				b[j] = 1
 			}
 			b[n-1] = inf // (0, n-1)
-			s := sample{m: 2, n: n, k: 2, a: Matrix{a, 2, 1}, b: Matrix{b, n, 1}}
+			s := sample{m: 2, n: n, k: 2, a: Matrix{Data: a, Row: 2, Col: 1}, b: Matrix{Data: b, Row: n, Col: 1}}
 			c := make([]float32, 2*n)
 			var x Scratch
 			x.Mul(level, &Product{M: 2, N: n, K: 2, A: s.a, Panels: s.packed(level), C: c, Ldc: n}, Range{0, 2}, Range{0, n})
@@ -354,7 +354,7 @@ func TestPack(t *testing.T) {
 			s := sample{n: n, k: k, b: fill(rnd, k, n)}
 			p := s.packed(level)
 			whole(t, "panels", p.Data)
-			back := Matrix{make([]float32, k*n), n, 1}
+			back := Matrix{Data: make([]float32, k*n), Row: n, Col: 1}
 			Unpack(level, back, p.Data, k, n)
 			for i := range back.Data {
 				if want := s.b.Data[i/n*s.b.Row+i%n*s.b.Col]; back.Data[i] != want {
@@ -433,7 +433,7 @@ func TestStop(t *testing.T) {
 		a, b, c := make([]float32, shape.m*shape.k), make([]float32, shape.k*shape.n), make([]float32, shape.m*shape.n)
 		for _, level := range isa.Levels() {
 			var x Scratch
-			p := Product{M: shape.m, N: shape.n, K: shape.k, A: Matrix{a, shape.k, 1}, Matrix: Matrix{b, shape.n, 1}, C: c, Ldc: shape.n}
+			p := Product{M: shape.m, N: shape.n, K: shape.k, A: Matrix{Data: a, Row: shape.k, Col: 1}, Matrix: Matrix{Data: b, Row: shape.n, Col: 1}, C: c, Ldc: shape.n}
 			asked := lateStop{1 << 30}
 			p.Stop = &asked
 			if err := x.Mul(level, &p, Range{0, shape.m}, Range{0, shape.n}); err != nil {
@@ -467,7 +467,7 @@ func TestLoneTile(t *testing.T) {
 		for m := 4; m <= k.rows; m++ {
 			var got [2][]float32
 			for i, row := range []int{deep + 1, 512} {
-				a := Matrix{make([]float32, m*row), row, 1}
+				a := Matrix{Data: make([]float32, m*row), Row: row, Col: 1}
 				r := rand.New(rand.NewSource(int64(m)))
 				for j := range m * deep {
 					a.Data[j/deep*row+j%deep] = r.Float32() - 0.5

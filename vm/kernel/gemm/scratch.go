@@ -6,6 +6,7 @@ package gemm
 type Scratch struct {
 	tile    tile
 	a, b, c []float32
+	wide    []float32 // halves of A on the way to a
 	end     ending
 
 	copied   corner // of A, that a holds

@@ -24,7 +24,7 @@ func TestThirds(t *testing.T) {
 			m := []int{28, 32, 44}[deep%3]
 			for n := 2 * k.width; n < 8*k.width; n++ {
 				ldc := n + 3
-				a := Matrix{fill(rnd, 1, m*(deep+1)-1).Data, deep + 1, 1}
+				a := Matrix{Data: fill(rnd, 1, m*(deep+1)-1).Data, Row: deep + 1, Col: 1}
 				b := fill(rnd, 1, ceil(n, k.width)*k.width*deep)
 				if !k.inThirds(m, a) {
 					t.Fatalf("%d rows do not go in thirds", m)

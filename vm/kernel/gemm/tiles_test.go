@@ -18,7 +18,7 @@ func TestPackTiles(t *testing.T) {
 			for deep := range 20 {
 				a := fill(rnd, m, deep)
 				if deep%3 == 2 { // neither rows nor columns
-					a = Matrix{make([]float32, 2*m+4*m*deep), 2, 4 * m}
+					a = Matrix{Data: make([]float32, 2*m+4*m*deep), Row: 2, Col: 4 * m}
 					for i := range a.Data {
 						a.Data[i] = rnd.Float32()
 					}
@@ -93,7 +93,7 @@ func sameTiles(t *testing.T, rnd *rand.Rand, level isa.Level, h, deep, n, count,
 	t.Helper()
 	k := at(level)
 	rows := h * count
-	a := Matrix{fill(rnd, 1, rows*(deep+1)).Data[:rows*(deep+1)-1], deep + 1, 1}
+	a := Matrix{Data: fill(rnd, 1, rows*(deep+1)).Data[:rows*(deep+1)-1], Row: deep + 1, Col: 1}
 	if where == inTiles {
 		a.Data = a.Data[:rows*deep]
 	}
