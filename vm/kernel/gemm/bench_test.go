@@ -28,7 +28,7 @@ func BenchmarkPacked(b *testing.B) {
 	for _, level := range isa.Levels() {
 		for _, s := range shapes {
 			b.Run(fmt.Sprintf("%v/%dx%dx%d", level, s.m, s.n, s.k), func(b *testing.B) {
-				bench(b, level, s.m, s.n, s.k, 1, 1)
+				bench(b, level, s.m, s.n, s.k, 1)
 			})
 		}
 	}
@@ -38,16 +38,19 @@ func BenchmarkPacked(b *testing.B) {
 func BenchmarkDynamic(b *testing.B) {
 	for _, s := range shapes {
 		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
-			bench(b, isa.Best(), s.m, s.n, s.k, 1, 0)
+			bench(b, isa.Best(), s.m, s.n, s.k, 0)
 		})
 	}
 }
 
-// BenchmarkTwo shares the rows, or if they are few the columns, among two threads.
+// BenchmarkTwo shares the rows, or if they are few the columns, among two threads. It
+// reports how many times faster they are than one, and how many times faster two threads
+// multiply in registers: all three are measured in turns, since processors that are two
+// halves of a core, for as long as others are busy, do no more together than one of them.
 func BenchmarkTwo(b *testing.B) {
 	for _, s := range shapes {
 		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
-			bench(b, isa.Best(), s.m, s.n, s.k, 2, 1)
+			benchTwo(b, isa.Best(), s.m, s.n, s.k)
 		})
 	}
 }
@@ -58,14 +61,59 @@ func BenchmarkCold(b *testing.B) {
 	const bytes = 96 << 20
 	for _, s := range shapes {
 		b.Run(fmt.Sprintf("%v/%dx%dx%d", isa.Best(), s.m, s.n, s.k), func(b *testing.B) {
-			bench(b, isa.Best(), s.m, s.n, s.k, 1, bytes/(floatBytes*s.n*s.k)+1)
+			bench(b, isa.Best(), s.m, s.n, s.k, bytes/(floatBytes*s.n*s.k)+1)
 		})
 	}
 }
 
-// bench multiplies by so many packed matrices in turns; by one that is packed on the
-// way, if weights is 0.
-func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
+// bench multiplies by so many packed matrices in turns, on one thread; by one that is
+// packed on the way, if weights is 0.
+func bench(b *testing.B, level isa.Level, m, n, k, weights int) {
+	p, packs := benched(level, m, n, k, weights)
+	var x Scratch
+	next, repeat := 0, repeats(m, n, k)
+	var times, peaks []float64
+	for b.Loop() {
+		peaks = append(peaks, peak.FMA(level))
+		for range 4 {
+			times = append(times, mean(repeat, func() {
+				p.Panels, next = packs[next], (next+1)%len(packs)
+				_ = x.Mul(level, p, Range{0, m}, Range{0, n})
+			}))
+		}
+	}
+	rate := 2 * float64(m) * float64(n) * float64(k) / median(times)
+	b.ReportMetric(rate, "GFLOP/s")
+	b.ReportMetric(100*rate/median(peaks), "%peak")
+	b.ReportMetric(4*float64(n)*float64(k)/median(times), "GB/s-of-B")
+}
+
+// benchTwo multiplies by one packed matrix on one thread and on two in turns.
+func benchTwo(b *testing.B, level isa.Level, m, n, k int) {
+	p, packs := benched(level, m, n, k, 1)
+	p.Panels = packs[0]
+	scratch, repeat := make([]Scratch, 2), repeats(m, n, k)
+	h := help(1)
+	defer h.end()
+	var times, faster, registers []float64
+	for b.Loop() {
+		alone, rates := peak.FMA(level), [2]float64{}
+		h.together(func(i int) { rates[i] = peak.FMA(level) })
+		registers = append(registers, (rates[0]+rates[1])/alone)
+		for range 4 {
+			one := mean(repeat, func() { _ = scratch[0].Mul(level, p, Range{0, m}, Range{0, n}) })
+			two := mean(repeat, func() { h.share(scratch, level, p) })
+			times, faster = append(times, two), append(faster, one/two)
+		}
+	}
+	b.ReportMetric(2*float64(m)*float64(n)*float64(k)/median(times), "GFLOP/s")
+	b.ReportMetric(median(faster), "times-one")
+	b.ReportMetric(median(registers), "times-one-in-registers")
+}
+
+// benched is a product, and so many matrices packed for it; without any one that says that
+// it is packed on the way.
+func benched(level isa.Level, m, n, k, weights int) (*Product, []Panels) {
 	a, w, c := Aligned(m*k), Aligned(k*n), Aligned(m*n)
 	p := &Product{M: m, N: n, K: k, A: Matrix{Data: a, Row: k, Col: 1}, Matrix: Matrix{Data: w, Row: n, Col: 1}, C: c, Ldc: n}
 	packs := make([]Panels, max(weights, 1))
@@ -74,39 +122,29 @@ func bench(b *testing.B, level isa.Level, m, n, k, threads, weights int) {
 		Pack(level, data, p.Matrix, k, n)
 		packs[i] = PackedPanels(level, data, k)
 	}
-	next := 0
-	scratch := make([]Scratch, threads)
-	h := help(threads - 1)
-	defer h.end()
-	repeat := 1 + 50e6/(2*m*n*k+1) // some hundred microseconds
-	var times, peaks []float64
-	for b.Loop() {
-		peaks = append(peaks, peak.FMA(level))
-		for range 4 {
-			start := time.Now()
-			for range repeat {
-				p.Panels, next = packs[next], (next+1)%len(packs)
-				h.share(scratch, level, p)
-			}
-			times = append(times, float64(time.Since(start))/float64(repeat))
-		}
-	}
-	sort.Float64s(times)
-	sort.Float64s(peaks)
-	rate := 2 * float64(m) * float64(n) * float64(k) / times[len(times)/2]
-	b.ReportMetric(rate, "GFLOP/s")
-	b.ReportMetric(100*rate/(float64(threads)*peaks[len(peaks)/2]), "%peak")
-	b.ReportMetric(4*float64(n)*float64(k)/times[len(times)/2], "GB/s-of-B")
+	return p, packs
 }
 
-// share computes a product by as many goroutines as there are scratches: this one, and
-// helpers that are awake, as the workers of a run are.
-func (h *helpers) share(scratch []Scratch, level isa.Level, p *Product) {
-	if len(scratch) == 1 {
-		_ = scratch[0].Mul(level, p, Range{0, p.M}, Range{0, p.N})
-		return
+// repeats is how many products take some hundred microseconds.
+func repeats(m, n, k int) int { return 1 + 50e6/(2*m*n*k+1) }
+
+// mean is how many nanoseconds f takes, of so many calls.
+func mean(repeat int, f func()) float64 {
+	start := time.Now()
+	for range repeat {
+		f()
 	}
-	h.part = func(i int) {
+	return float64(time.Since(start)) / float64(repeat)
+}
+
+func median(x []float64) float64 {
+	sort.Float64s(x)
+	return x[len(x)/2]
+}
+
+// share computes a product by as many goroutines as there are scratches.
+func (h *helpers) share(scratch []Scratch, level isa.Level, p *Product) {
+	h.together(func(i int) {
 		rows, cols := Range{i * p.M / len(scratch), (i + 1) * p.M / len(scratch)}, Range{0, p.N}
 		if p.M < len(scratch)*Rows(level) {
 			w := Width(level)
@@ -114,8 +152,14 @@ func (h *helpers) share(scratch []Scratch, level isa.Level, p *Product) {
 			rows, cols = Range{0, p.M}, Range{i * panels / len(scratch) * w, min((i+1)*panels/len(scratch)*w, p.N)}
 		}
 		_ = scratch[i].Mul(level, p, rows, cols)
-	}
-	h.left.Store(int32(len(scratch) - 1))
+	})
+}
+
+// together does all parts at a time: the first by this goroutine, the others by helpers
+// that are awake, as the workers of a run are.
+func (h *helpers) together(part func(i int)) {
+	h.part = part
+	h.left.Store(h.count)
 	h.round.Add(1)
 	h.part(0)
 	for h.left.Load() > 0 {
@@ -124,6 +168,7 @@ func (h *helpers) share(scratch []Scratch, level isa.Level, p *Product) {
 
 // helpers look for the next round all the time.
 type helpers struct {
+	count       int32
 	round, left atomic.Int32
 	done        atomic.Bool
 	part        func(i int)
@@ -131,7 +176,7 @@ type helpers struct {
 }
 
 func help(n int) *helpers {
-	h := &helpers{}
+	h := &helpers{count: int32(n)}
 	for i := 1; i <= n; i++ {
 		h.all.Go(func() {
 			for seen := int32(0); !h.done.Load(); {
