@@ -115,10 +115,10 @@ func (h *heldWeights) hold(t *Tensor) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.users++
 	if err := h.restore(w); err != nil {
 		panic(err)
 	}
+	w.users++
 }
 
 // release says that a weight has been packed.

@@ -187,10 +187,11 @@ func TestHeldWeightsLost(t *testing.T) {
 		t.Skip("this system takes no memory back")
 	}
 	path, most := filepath.Join(t.TempDir(), "held.npuc"), p.opts.MaxMemory
+	q := p.of(&optimised{p.fn, p.within, p.record}) // has packed nothing
+	q.plans.memory.Limit = most
+	defer q.plans.close()
 	packAgain := func() error {
-		q := p.of(&optimised{p.fn, p.within, p.record})
-		q.plans.memory.Limit = most
-		_, err := q.runOnce([]*Tensor{heldInput(3)})
+		_, err := q.Run(context.Background(), map[string]*Tensor{"x": heldInput(3)})
 		return err
 	}
 	p.opts.MaxMemory = 1

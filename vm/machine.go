@@ -238,6 +238,7 @@ func (m *Machine) bindCode(opts *Options) error {
 	}
 	later := *kernels
 	later.Later = true
+	later.Packs.Begin()
 	defer later.Packs.Finish(later.Threads)
 	b := &binder{m: m, opts: &later, calls: calls, known: map[string]*kernel.Prepared{}}
 	m.kernels, m.calls = kernels, calls

@@ -6,20 +6,31 @@ import "sync"
 // several goroutines.
 type backlog struct {
 	mu     sync.Mutex
-	jobs   []func() // that nobody has begun, in order
-	busy   int      // how many are under way
+	users  int   // that have begun, and not finished
+	jobs   []job // that nobody has begun, in order
+	busy   int   // how many are under way
 	done   sync.Cond
-	failed any // what a job has panicked with; it is never forgotten
+	failed any // what a job has panicked with; all users are told, any of whom may count on it
 }
 
-func (b *backlog) add(job func()) {
+// A job is done once. undo, if it has panicked, tells those who ask for it later.
+type job struct{ do, undo func() }
+
+// begin counts a user, who must finish.
+func (b *backlog) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.jobs = append(b.jobs, job)
+	b.users++
+}
+
+func (b *backlog) add(do, undo func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.jobs = append(b.jobs, job{do, undo})
 }
 
 // finish does all jobs by so many goroutines, the caller's among them, and waits for
-// those that other callers have begun.
+// those that other users have begun.
 func (b *backlog) finish(threads int) {
 	var all sync.WaitGroup
 	for range min(threads, b.length()) - 1 {
@@ -33,8 +44,12 @@ func (b *backlog) finish(threads int) {
 	for b.busy > 0 {
 		b.done.Wait()
 	}
-	if b.failed != nil {
-		panic(b.failed)
+	failed := b.failed
+	if b.users--; b.users == 0 {
+		b.failed = nil
+	}
+	if failed != nil {
+		panic(failed)
 	}
 }
 
@@ -46,28 +61,30 @@ func (b *backlog) length() int {
 
 // work does jobs until there is none.
 func (b *backlog) work() {
-	for job := b.take(); job != nil; job = b.take() {
-		b.do(job)
+	for j, ok := b.take(); ok; j, ok = b.take() {
+		b.run(j)
 	}
 }
 
-// take takes a job that is then under way; nil: there is none.
-func (b *backlog) take() func() {
+// take takes a job that is then under way, if there is one.
+func (b *backlog) take() (j job, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.jobs) == 0 {
-		return nil
+		return j, false
 	}
-	job := b.jobs[0]
-	b.jobs[0] = nil // it holds a constant
+	j, b.jobs[0] = b.jobs[0], job{} // it holds a constant
 	b.jobs = b.jobs[1:]
 	b.busy++
-	return job
+	return j, true
 }
 
-func (b *backlog) do(job func()) {
+func (b *backlog) run(j job) {
 	defer func() {
 		p := recover()
+		if p != nil {
+			j.undo()
+		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.busy--; p != nil {
@@ -75,5 +92,5 @@ func (b *backlog) do(job func()) {
 		}
 		b.done.Broadcast()
 	}()
-	job()
+	j.do()
 }

@@ -16,8 +16,9 @@ func TestBacklog(t *testing.T) {
 	for range 4 {
 		callers.Go(func() {
 			var own [jobs]atomic.Int32
+			b.begin()
 			for i := range own {
-				b.add(func() { own[i].Add(1); total.Add(1) })
+				b.add(func() { own[i].Add(1); total.Add(1) }, nil)
 			}
 			b.finish(3)
 			for i := range own {
@@ -31,28 +32,34 @@ func TestBacklog(t *testing.T) {
 	if n := total.Load(); n != 4*jobs {
 		t.Errorf("%d jobs were done, want %d", n, 4*jobs)
 	}
+	b.begin()
 	b.finish(0)
 }
 
-// TestBacklogPanic finds that a panic becomes that of finish, also of later ones, and
-// that the other jobs are done.
+// TestBacklogPanic finds that a panic becomes that of all who had begun, and of nobody
+// else; that what was put off is undone, and the other jobs are done.
 func TestBacklogPanic(t *testing.T) {
 	var b backlog
-	done := 0
-	b.add(func() { panic("first") })
-	b.add(func() { done++ })
-	for range 2 {
-		func() {
-			defer func() {
-				if p := recover(); p != "first" {
-					t.Errorf("panic %v", p)
-				}
-			}()
-			b.finish(1)
-			t.Error("finish returned")
-		}()
+	done, undone := 0, 0
+	finish := func() (p any) {
+		defer func() { p = recover() }()
+		b.finish(1)
+		return nil
 	}
-	if done != 1 {
-		t.Errorf("the other job was done %d times", done)
+	b.begin()
+	b.begin()
+	b.add(func() { panic("first") }, func() { undone++ })
+	b.add(func() { done++ }, func() { undone++ })
+	for i := range 2 {
+		if p := finish(); p != "first" {
+			t.Errorf("user %d: panic %v", i, p)
+		}
+	}
+	if done != 1 || undone != 1 {
+		t.Errorf("the other job was done %d times, and %d undone", done, undone)
+	}
+	b.begin()
+	if p := finish(); p != nil {
+		t.Errorf("who came later: panic %v", p)
 	}
 }

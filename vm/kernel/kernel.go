@@ -39,7 +39,7 @@ type Options struct {
 	// sharing work out are worth a try.
 	Threads int
 	// Later says that tasks do not run before Packs.Finish has been called, which packs
-	// their constants then, several at a time.
+	// their constants then, several at a time. Packs.Begin came before.
 	Later bool
 	// Choose, if not nil, names the candidate that is to run a body, as Candidates
 	// does; empty, and what is none: the one of the least estimate runs it.

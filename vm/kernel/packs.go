@@ -49,9 +49,17 @@ type packKey struct {
 }
 
 type pack struct {
-	once   sync.Once
+	mu     sync.Mutex
 	stored []float32 // what Add has given
-	data   any
+	room   []float32 // where it is packed to
+	data   any       // nil: it is not packed, or that has failed, and is tried again
+}
+
+// forget takes back what was put off and has failed.
+func (e *pack) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.data = nil
 }
 
 func keyOf(of *tensor.T, layout string) packKey {
@@ -66,11 +74,11 @@ func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
 		return make()
 	}
 	e := p.entry(keyOf(of, layout))
-	e.once.Do(func() {
-		p.hold(of)
-		e.data = make()
-		p.release(of)
-	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.data == nil {
+		p.reading(of, func() { e.data = make() })
+	}
 	return e.data.(T)
 }
 
@@ -93,50 +101,59 @@ func packed(o *Options, of *tensor.T, at func(isa.Level) Layout) []float32 {
 		return data
 	}
 	e := p.entry(keyOf(of, l.Name))
-	e.once.Do(func() { e.data = p.laidOut(o, of, &l, e.stored) })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.data == nil {
+		e.data = p.laidOut(o, of, &l, e)
+	}
 	return e.data.([]float32)
 }
 
 // laidOut is a constant in a layout: as it was added, or packed, now or by Finish.
-func (p *Packs) laidOut(o *Options, of *tensor.T, l *Layout, stored []float32) []float32 {
+func (p *Packs) laidOut(o *Options, of *tensor.T, l *Layout, e *pack) []float32 {
 	// Who adds is not believed to know the size.
-	if len(stored) == l.Floats {
-		p.hold(of)
-		p.release(of)
-		return stored
+	if len(e.stored) == l.Floats {
+		p.reading(of, func() {})
+		return e.stored
 	}
-	data, pack := p.room.Floats(l.Floats), l.Pack
-	job := func() {
-		p.hold(of)
-		pack(data)
-		p.release(of)
+	if e.room == nil {
+		e.room = p.room.Floats(l.Floats)
 	}
+	data, pack := e.room, l.Pack
+	job := func() { p.reading(of, func() { pack(data) }) }
 	if o.Later {
-		p.later.add(job)
+		p.later.add(job, e.forget)
 	} else {
 		job()
 	}
 	return data
 }
 
-// Finish packs what tasks have asked for that were prepared with Options.Later, by so
-// many goroutines, and waits for those of others. A panic of one becomes Finish's.
+// Begin comes before tasks are prepared with Options.Later, and Finish behind.
+func (p *Packs) Begin() {
+	if p != nil {
+		p.later.begin()
+	}
+}
+
+// Finish packs what such tasks have asked for, by so many goroutines, and waits for those
+// of others. A panic of one becomes that of all who had begun; who begins when they have
+// ended finds the constant not packed yet.
 func (p *Packs) Finish(threads int) {
 	if p != nil {
 		p.later.finish(threads)
 	}
 }
 
-func (p *Packs) hold(of *tensor.T) {
+// reading lets f read a constant.
+func (p *Packs) reading(of *tensor.T, f func()) {
 	if p.Hold != nil {
 		p.Hold(of)
 	}
-}
-
-func (p *Packs) release(of *tensor.T) {
 	if p.Release != nil {
-		p.Release(of)
+		defer p.Release(of)
 	}
+	f()
 }
 
 // Add gives a constant in a layout, as a file holds it. The data are used in place, and
