@@ -437,6 +437,7 @@ func (m *moving) work() int64 { return int64(m.list.Bytes()/10 + 20*m.list.Len()
 func (m *moving) Parts(want int) int { return m.list.Parts(want) }
 
 func (m *moving) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	room := x.Bytes(m.list.Room())
 	for i := range m.ends {
 		e := &m.ends[i]
 		src := e.constant
@@ -445,7 +446,7 @@ func (m *moving) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 		}
 		c, first, last := m.list.Share(i, part, parts)
 		for pace := c.Pace(); first < last; first += pace {
-			c.Items(out[e.out].Data, src, first, min(first+pace, last))
+			c.Items(out[e.out].Data, src, room, first, min(first+pace, last))
 			if first+pace < last {
 				if err := x.Stop(); err != nil {
 					return err

@@ -189,19 +189,9 @@ func (g *sheetBuilder) sheet(p *strip.Program) *sheet {
 		s.bytes += int(min(n, 1<<40))
 	}
 	s.replaces = g.body.InPlace != Absent
-	s.stream = s.bytes >= streamFrom && !s.replaces
+	s.stream = s.bytes >= isa.StreamFrom() && !s.replaces
 	return s
 }
-
-// streamFrom is the size of results in bytes from which they are written around the
-// caches: what is written would no longer be there when it is read, or not sooner than from
-// memory.
-var streamFrom = func() int {
-	if isa.ThirdIsFar() {
-		return 2 * isa.SecondCache()
-	}
-	return 32 << 20
-}()
 
 // elems are the types of elements that a lane holds.
 var elems = map[tensor.DType]strip.Elem{

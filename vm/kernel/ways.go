@@ -111,7 +111,7 @@ func (t *stripTask) way() int { return t.own }
 func (t *stripTask) works(o *Options) []int64 {
 	works := make([]int64, len(stripWays))
 	works[t.own] = t.sheet.work(o.Level)
-	if t.sheet.replaces || t.sheet.bytes < streamFrom/8 || o.Level == isa.Portable {
+	if t.sheet.replaces || t.sheet.bytes < isa.StreamFrom()/8 || o.Level == isa.Portable {
 		return works
 	}
 	for way := range stripWays {
@@ -126,7 +126,7 @@ func (t *stripTask) works(o *Options) []int64 {
 // streams reports whether a way writes results around the caches.
 func (t *stripTask) streams(way int) bool {
 	if way == 0 {
-		return t.sheet.bytes >= streamFrom
+		return t.sheet.bytes >= isa.StreamFrom()
 	}
 	return way == 2
 }

@@ -37,3 +37,15 @@ var byIntel = maker() == "GenuineIntel"
 // an Emerald Rapids with 2 MB of second cache, six operators whose result is then read: 8 MB
 // took 1.46 ms written around the caches, 1.96 into them, 2 MB the same by both.
 func ThirdIsFar() bool { return byIntel && has[AVX512] }
+
+// StreamFrom is the size of results in bytes from which they are written around the
+// caches: what is written would no longer be there when it is read, or not sooner than
+// from memory.
+func StreamFrom() int { return streamFrom }
+
+var streamFrom = func() int {
+	if ThirdIsFar() {
+		return 2 * second
+	}
+	return 32 << 20
+}()

@@ -40,6 +40,7 @@ func NewCopy(level isa.Level, size int, to, from Block) *Copy {
 	size, axes = widen(size, axes, toAt, fromAt)
 	c.toAt, c.fromAt = toAt, fromAt
 	c.outer, c.leaf = leafOf(level, size, axes)
+	c.leaf.around = aroundOf(&c.leaf, c.bytes)
 	c.rounds = 1
 	for _, x := range c.outer {
 		c.rounds *= x.n
@@ -66,10 +67,18 @@ func (c *Copy) Kind() string {
 	return c.leaf.kind.name
 }
 
+// Room is the bytes of memory that a part needs on its way.
+func (c *Copy) Room() int {
+	if c.leaf.around == nil {
+		return 0
+	}
+	return c.leaf.around.room
+}
+
 // Run copies one of several parts of src to dst, which begin where the tensors
-// do. It panics if a tensor is shorter than its block.
-func (c *Copy) Run(dst, src []byte, part, parts int) {
-	c.Items(dst, src, int(int64(c.items)*int64(part)/int64(parts)), int(int64(c.items)*int64(part+1)/int64(parts)))
+// do. It panics if a tensor is shorter than its block, or room than Room says.
+func (c *Copy) Run(dst, src, room []byte, part, parts int) {
+	c.Items(dst, src, room, int(int64(c.items)*int64(part)/int64(parts)), int(int64(c.items)*int64(part+1)/int64(parts)))
 }
 
 // Pace is how many items are done in some ten microseconds: after so many, a long
@@ -82,14 +91,18 @@ const paceBytes = 1 << 20
 func (c *Copy) Count() int { return c.items }
 
 // Items is Run for the items from first to before end.
-func (c *Copy) Items(dst, src []byte, first, end int) {
+func (c *Copy) Items(dst, src, room []byte, first, end int) {
 	if first >= end {
 		return
 	}
 	if c.to.low < 0 || c.to.high > len(dst) || c.from.low < 0 || c.from.high > len(src) {
 		panic(fmt.Sprintf("move: bytes %v of %d from bytes %v of %d", c.to, len(dst), c.from, len(src)))
 	}
-	c.run(unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src)), first, end)
+	room = room[:c.Room()]
+	c.run(room, unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src)), first, end)
+	if a := c.leaf.around; a != nil && a.streams {
+		c.leaf.machine.fence()
+	}
 }
 
 // maxOuter is how many axes an odometer has without a list from the heap: blocks
@@ -98,7 +111,7 @@ const maxOuter = 12
 
 // run copies the items from first to before end. Chunks of one leaf that follow
 // each other are done at once.
-func (c *Copy) run(dst, src unsafe.Pointer, first, end int) {
+func (c *Copy) run(room []byte, dst, src unsafe.Pointer, first, end int) {
 	var few [maxOuter]int
 	at := few[:]
 	if len(c.outer) > maxOuter {
@@ -108,7 +121,7 @@ func (c *Copy) run(dst, src unsafe.Pointer, first, end int) {
 	for first < end {
 		chunk := first % c.perRound
 		n := min(c.perRound-chunk, end-first)
-		c.leaf.run(unsafe.Add(dst, to), unsafe.Add(src, from), chunk, n)
+		c.leaf.run(room, unsafe.Add(dst, to), unsafe.Add(src, from), chunk, n)
 		first += n
 		if first < end {
 			to, from = c.next(at, to, from)

@@ -14,6 +14,9 @@
 // a short run of elements becomes one larger element. What is left is an odometer
 // over a leaf of two axes, for which there is a loop by its kind: runs, one element
 // over and over, a transposition by tiles, every other element, elements backwards.
+// Where elements lie in groups of two to four, as the colours of images do, bytes are
+// shuffled within registers (shuffle.go). What is large is made by pieces in the
+// first-level cache and written around the caches in whole lines (around.go).
 //
 // Blocks compose: a block of a tensor that itself is a block of another is a
 // block of that one (Of), so that a chain of views needs one copy. A List has the
@@ -25,7 +28,7 @@
 // Invariants: nothing outside of the blocks is read or written, also not for a
 // moment; parts of a Copy may run at the same time in any order, and write each
 // element once, or twice the same; a Copy is made once and serves any number of
-// goroutines; running makes no memory.
+// goroutines; running makes no memory, but is given some (Room).
 //
 // Absent on purpose: source and destination that overlap, and dtypes.
 package move

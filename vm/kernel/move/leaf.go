@@ -19,7 +19,10 @@ type leaf struct {
 	loop      loop
 	chunkRows int // rows of a chunk; 0: chunks are pieces of all rows
 	chunkRow  int // elements of a row's piece
-	tiling    tiling
+	machine   *machine
+	shuffle   *shuffle // nil: elements are no groups of few
+	bySource  bool     // a transposition goes along the rows of the source
+	around    *around  // nil: results are written where they belong
 }
 
 // A loop copies a leaf, or a piece of one, to d from s on.
@@ -38,7 +41,7 @@ const chunkBytes = 32 << 10
 
 // leafOf takes the two axes of a leaf off a copy's axes and chooses the loop.
 func leafOf(level isa.Level, size int, axes []axis) (outer []axis, l leaf) {
-	l = leaf{size: size, rows: axis{1, 0, 0}, row: axis{1, size, size}}
+	l = leaf{size: size, rows: axis{1, 0, 0}, row: axis{1, size, size}, machine: machineOf(level)}
 	if n := len(axes); n > 0 {
 		l.row, outer = axes[n-1], axes[:n-1]
 	}
@@ -51,10 +54,21 @@ func leafOf(level isa.Level, size int, axes []axis) (outer []axis, l leaf) {
 		// Long rows are rounds of their own, so that parts can share them.
 		outer, l.rows = append(outer, l.rows), axis{1, 0, 0}
 	}
-	l.loop, l.tiling = l.kind.loops[bits.TrailingZeros(uint(size))], tilings[level][bits.TrailingZeros(uint(size))]
+	l.choose()
 	l.cut()
 	return outer, l
 }
+
+// choose sets the loop.
+func (l *leaf) choose() {
+	l.loop = l.kind.loops[l.log()]
+	if l.shuffle = l.machine.shuffleOf(l); l.shuffle != nil {
+		l.loop = shuffleLoop
+	}
+}
+
+// log is the logarithm of an element's size.
+func (l *leaf) log() int { return bits.TrailingZeros(uint(l.size)) }
 
 // rowsAmong chooses the axis of the rows: the one along which the source lies
 // dense, if a row does not; else the last one. -1: there is none.
@@ -110,14 +124,22 @@ func (l *leaf) chunks() int {
 }
 
 // run copies some chunks of the leaf.
-func (l *leaf) run(d, s unsafe.Pointer, chunk, n int) {
+func (l *leaf) run(room []byte, d, s unsafe.Pointer, chunk, n int) {
 	if l.chunkRows > 0 {
 		first := chunk * l.chunkRows
 		rows := min(l.rows.n, (chunk+n)*l.chunkRows) - first
-		l.loop(unsafe.Add(d, first*l.rows.to), unsafe.Add(s, first*l.rows.from), l, rows, l.row.n)
+		l.copy(room, unsafe.Add(d, first*l.rows.to), unsafe.Add(s, first*l.rows.from), rows, l.row.n)
 		return
 	}
 	first := chunk * l.chunkRow
 	count := min(l.row.n, (chunk+n)*l.chunkRow) - first
-	l.loop(unsafe.Add(d, first*l.row.to), unsafe.Add(s, first*l.row.from), l, l.rows.n, count)
+	l.copy(room, unsafe.Add(d, first*l.row.to), unsafe.Add(s, first*l.row.from), l.rows.n, count)
+}
+
+func (l *leaf) copy(room []byte, d, s unsafe.Pointer, rows, n int) {
+	if l.around != nil {
+		l.around.copy(room, d, s, l, rows, n)
+		return
+	}
+	l.loop(d, s, l, rows, n)
 }

@@ -4,6 +4,7 @@ package move
 type List struct {
 	steps []step
 	total int // bytes
+	room  int // of the copy that needs most
 }
 
 type step struct {
@@ -16,6 +17,7 @@ func (l *List) Add(c *Copy) {
 	if c.bytes > 0 {
 		l.steps = append(l.steps, step{c, l.total})
 		l.total += c.bytes
+		l.room = max(l.room, c.Room())
 	}
 }
 
@@ -24,6 +26,9 @@ func (l *List) Len() int { return len(l.steps) }
 
 // Bytes is how many are written.
 func (l *List) Bytes() int { return l.total }
+
+// Room is the bytes of memory that a part needs on its way.
+func (l *List) Room() int { return l.room }
 
 // Parts is into how many parts the list can be cut where want are wanted.
 func (l *List) Parts(want int) int {

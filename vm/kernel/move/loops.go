@@ -36,13 +36,6 @@ func bytesAt(p unsafe.Pointer, off, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(p, off)), n)
 }
 
-func runLoop(d, s unsafe.Pointer, l *leaf, rows, n int) {
-	to, from, n := l.rows.to, l.rows.from, n*l.size
-	for i := range rows {
-		copy(bytesAt(d, i*to, n), bytesAt(s, i*from, n))
-	}
-}
-
 // fillLoop writes some elements one by one and the rest by copies of them, each
 // twice as long as the one before, up to what stays in the first-level cache.
 func fillLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {

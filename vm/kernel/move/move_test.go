@@ -148,7 +148,7 @@ func check(t *testing.T, r *rand.Rand, level isa.Level, size int, p pair) {
 	c := move.NewCopy(level, size, p.to, p.from)
 	parts := 1 + r.IntN(5)
 	for part := parts - 1; part >= 0; part-- {
-		c.Run(got, src, part, parts)
+		c.Run(got, src, make([]byte, c.Room()), part, parts)
 	}
 	if !bytes.Equal(gotAll, wantAll) {
 		t.Fatalf("%v, %d bytes an element, %s, %d parts:\nto   %+v\nfrom %+v", level, size, c.Kind(), parts, p.to, p.from)
@@ -167,6 +167,18 @@ func TestCopy(t *testing.T) {
 			check(t, r, level, elementSizes[r.IntN(5)], p)
 		}
 	}
+}
+
+// TestLargeCopies does small copies as large ones are done: by pieces, around the caches.
+func TestLargeCopies(t *testing.T) {
+	for _, bytes := range []int{1, 500} {
+		restore := move.Small(bytes)
+		TestCopy(t)
+		TestTranspose(t)
+		restore()
+	}
+	defer move.Small(1)()
+	TestLarge(t)
 }
 
 // TestKinds sees to it that random copies go through every loop.
@@ -225,7 +237,7 @@ func TestLarge(t *testing.T) {
 				plan := move.NewCopy(level, size, p.to, p.from)
 				var group sync.WaitGroup
 				for part := range 7 {
-					group.Go(func() { plan.Run(got, src, part, 7) })
+					group.Go(func() { plan.Run(got, src, make([]byte, plan.Room()), part, 7) })
 				}
 				group.Wait()
 				if !bytes.Equal(got, want) {
@@ -294,8 +306,8 @@ func reshaped(r *rand.Rand, n int) []int {
 func TestSteady(t *testing.T) {
 	from := permuted(move.Dense([]int{5, 6, 40, 30, 3}), []int{2, 0, 4, 1, 3})
 	c := move.NewCopy(isa.Best(), 4, move.Dense(from.Shape), from)
-	dst, src := make([]byte, 4*from.Len()), make([]byte, 4*from.Len())
-	if n := testing.AllocsPerRun(10, func() { c.Run(dst, src, 0, 1) }); n > 0 {
+	dst, src, room := make([]byte, 4*from.Len()), make([]byte, 4*from.Len()), make([]byte, c.Room())
+	if n := testing.AllocsPerRun(10, func() { c.Run(dst, src, room, 0, 1) }); n > 0 {
 		t.Errorf("%v pieces of memory each time", n)
 	}
 }
@@ -310,7 +322,7 @@ func TestShort(t *testing.T) {
 					t.Errorf("%v bytes are taken for three elements", n)
 				}
 			}()
-			c.Run(make([]byte, n[0]), make([]byte, n[1]), 0, 1)
+			c.Run(make([]byte, n[0]), make([]byte, n[1]), make([]byte, c.Room()), 0, 1)
 		}()
 	}
 }
@@ -348,5 +360,6 @@ func BenchmarkCopy(b *testing.B) {
 func bench(b *testing.B, size int, to, from move.Block) {
 	dst, src := make([]byte, size*to.Len()), make([]byte, size*to.Len())
 	c := move.NewCopy(isa.Best(), size, to, from)
-	benchTurns(b, 2*len(dst), func() { c.Run(dst, src, 0, 1) }, func() { copy(dst, src) })
+	room := make([]byte, c.Room())
+	benchTurns(b, 2*len(dst), func() { c.Run(dst, src, room, 0, 1) }, func() { copy(dst, src) })
 }

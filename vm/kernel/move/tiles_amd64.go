@@ -2,37 +2,32 @@
 
 package move
 
-// tiles8AVX2 transposes n tiles of 16x16 elements of 1 byte, which lie behind each other in rows of toRow bytes
-// from d on, and below each other in rows of fromRow bytes from s on.
+// tiles8AVX2 transposes n tiles of 16x16 elements of 1 byte: rows lie toRow and fromRow bytes apart, tiles toNext
+// and fromNext bytes.
 //
 //go:noescape
-func tiles8AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)
+func tiles8AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, toNext uintptr, fromNext uintptr, n int)
 
-// tiles16AVX2 transposes n tiles of 8 rows of 16 elements of 2 bytes, which lie behind each other in rows of toRow bytes
-// from d on, and below each other in rows of fromRow bytes from s on.
+// tiles16AVX2 transposes n tiles of 8 rows of 16 elements of 2 bytes: rows lie toRow and fromRow bytes apart, tiles toNext
+// and fromNext bytes.
 //
 //go:noescape
-func tiles16AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)
+func tiles16AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, toNext uintptr, fromNext uintptr, n int)
 
-// tiles32AVX2 transposes n tiles of 8x8 elements of 4 bytes, which lie behind each other in rows of toRow bytes
-// from d on, and below each other in rows of fromRow bytes from s on.
+// tiles32AVX2 transposes n tiles of 8x8 elements of 4 bytes: rows lie toRow and fromRow bytes apart, tiles toNext
+// and fromNext bytes.
 //
 //go:noescape
-func tiles32AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)
+func tiles32AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, toNext uintptr, fromNext uintptr, n int)
 
-// tiles64AVX2 transposes n tiles of 4x4 elements of 8 bytes, which lie behind each other in rows of toRow bytes
-// from d on, and below each other in rows of fromRow bytes from s on.
+// tiles64AVX2 transposes n tiles of 4x4 elements of 8 bytes: rows lie toRow and fromRow bytes apart, tiles toNext
+// and fromNext bytes.
 //
 //go:noescape
-func tiles64AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)
+func tiles64AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, toNext uintptr, fromNext uintptr, n int)
 
 // prefetchRows asks for n lines, the first at p and each step bytes behind the one before, to be in the
 // second-level cache. It reads nothing, wherever they lie.
 //
 //go:noescape
 func prefetchRows(p *byte, step uintptr, n int)
-
-// lines2AVX2 copies n rows of 128 bytes, which lie toRow and fromRow bytes apart.
-//
-//go:noescape
-func lines2AVX2(d *byte, s *byte, toRow uintptr, fromRow uintptr, n int)

@@ -1,4 +1,4 @@
-// Command move writes the transpositions of tiles of package move.
+// Command move writes the transpositions of tiles, shuffles and streams of package move.
 package main
 
 import (
@@ -12,47 +12,23 @@ import (
 )
 
 func main() {
-	gen.Main("move", gen.File{Name: "tiles", Build: tiles})
+	gen.Main("move",
+		gen.File{Name: "tiles", Build: tiles},
+		gen.File{Name: "shuffles", Build: shuffles},
+		gen.File{Name: "streams", Build: streams})
 }
 
 func tiles(c *Context) {
 	for _, t := range []tile{
-		{name: "tiles8AVX2", what: "16x16 elements of 1 byte", rows: 16, cols: 16, bytes: 16, body: bytes16},
-		{name: "tiles16AVX2", what: "8 rows of 16 elements of 2 bytes", rows: 8, cols: 16, bytes: 32, body: words8x16},
-		{name: "tiles32AVX2", what: "8x8 elements of 4 bytes", rows: 8, cols: 8, bytes: 32, body: longs8},
-		{name: "tiles64AVX2", what: "4x4 elements of 8 bytes", rows: 4, cols: 4, bytes: 32, body: quads4},
+		{name: "tiles8AVX2", what: "16x16 elements of 1 byte", rows: 16, cols: 16, body: bytes16},
+		{name: "tiles16AVX2", what: "8 rows of 16 elements of 2 bytes", rows: 8, cols: 16, body: words8x16},
+		{name: "tiles32AVX2", what: "8x8 elements of 4 bytes", rows: 8, cols: 8, body: longs8},
+		{name: "tiles64AVX2", what: "4x4 elements of 8 bytes", rows: 4, cols: 4, body: quads4},
 	} {
 		t.Context = c
 		t.write()
 	}
 	prefetch(c)
-	lines(c)
-}
-
-// lines writes the function that copies rows of two lines.
-func lines(c *Context) {
-	c.Function("lines2AVX2")
-	c.Pragma("noescape")
-	c.SignatureExpr("func(d, s *byte, toRow, fromRow uintptr, n int)")
-	c.Doc("lines2AVX2 copies n rows of 128 bytes, which lie toRow and fromRow bytes apart.")
-	d, s := c.Load(c.Param("d"), c.GP64()), c.Load(c.Param("s"), c.GP64())
-	to, from := c.Load(c.Param("toRow"), c.GP64()), c.Load(c.Param("fromRow"), c.GP64())
-	n := c.Load(c.Param("n"), c.GP64())
-	c.Label("row")
-	var r [4]reg.VecVirtual
-	for i := range r {
-		r[i] = c.YMM()
-		c.VMOVDQU(Mem{Base: s, Disp: 32 * i}, r[i])
-	}
-	for i := range r {
-		c.VMOVDQU(r[i], Mem{Base: d, Disp: 32 * i})
-	}
-	c.ADDQ(from, s)
-	c.ADDQ(to, d)
-	c.DECQ(n)
-	c.JNZ(LabelRef("row"))
-	c.VZEROUPPER()
-	c.RET()
 }
 
 // prefetch writes the function that asks for lines before they are written.
@@ -70,13 +46,11 @@ func prefetch(c *Context) {
 	c.RET()
 }
 
-// A tile is a function that transposes tiles that lie behind each other along the
-// rows of the destination.
+// A tile is a function that transposes tiles that lie at equal distances on both sides.
 type tile struct {
 	*Context
 	name, what string
 	rows, cols int // of the destination
-	bytes      int // of a row there
 	body       func(t *tile, d, s rows)
 }
 
@@ -103,22 +77,23 @@ func (r rows) at(i, bytes int) Mem {
 func (t *tile) write() {
 	t.Function(t.name)
 	t.Pragma("noescape")
-	t.SignatureExpr("func(d, s *byte, toRow, fromRow uintptr, n int)")
-	t.Doc(fmt.Sprintf("%s transposes n tiles of %s, which lie behind each other in rows of toRow bytes", t.name, t.what),
-		"from d on, and below each other in rows of fromRow bytes from s on.")
+	t.SignatureExpr("func(d, s *byte, toRow, fromRow, toNext, fromNext uintptr, n int)")
+	t.Doc(fmt.Sprintf("%s transposes n tiles of %s: rows lie toRow and fromRow bytes apart, tiles toNext", t.name, t.what),
+		"and fromNext bytes.")
 	d := t.Load(t.Param("d"), t.GP64()).(reg.GPVirtual)
 	s := t.Load(t.Param("s"), t.GP64()).(reg.GPVirtual)
 	to, from := t.addresses(d, "toRow", t.rows), t.addresses(s, "fromRow", t.cols)
 	n := t.Load(t.Param("n"), t.GP64())
 	t.Label("tile")
 	t.body(t, to, from)
-	for _, b := range from.base {
-		for range t.cols / 4 {
-			t.LEAQ(Mem{Base: b, Index: from.step, Scale: 4}, b)
+	for _, side := range []struct {
+		rows
+		next string
+	}{{to, "toNext"}, {from, "fromNext"}} {
+		next := t.Load(t.Param(side.next), t.GP64())
+		for _, b := range side.base {
+			t.ADDQ(next, b)
 		}
-	}
-	for _, b := range to.base {
-		t.ADDQ(Imm(uint64(t.bytes)), b)
 	}
 	t.DECQ(n)
 	t.JNZ(LabelRef("tile"))
