@@ -34,8 +34,9 @@ type file struct {
 type options struct {
 	npu.Options
 	inputs    map[string]string
-	onlyGiven bool // inputs that are not given are not made up
-	failing   bool // the run, or a test, fails and is meant to
+	checkDims map[string]int64 // sizes for the comparison of numbers, in the place of those for listings
+	onlyGiven bool             // inputs that are not given are not made up
+	failing   bool             // the run, or a test, fails and is meant to
 }
 
 // goldenFiles reads every file below this folder.
@@ -87,7 +88,7 @@ func parseGolden(path string, text []byte) (*file, error) {
 
 // readProse parts the comment into prose and options.
 func (f *file) readProse() error {
-	f.options = options{Options: npu.Options{Verify: true, Kernels: npu.KernelsReference, Dims: map[string]int64{}, MaxDims: map[string]int64{}, RandomWeights: true}, inputs: map[string]string{}}
+	f.options = options{Options: npu.Options{Verify: true, Kernels: npu.KernelsReference, Dims: map[string]int64{}, MaxDims: map[string]int64{}, RandomWeights: true}, inputs: map[string]string{}, checkDims: map[string]int64{}}
 	var prose strings.Builder
 	for line := range strings.Lines(string(f.archive.Comment)) {
 		text, ok := strings.CutPrefix(line, "option:")
@@ -166,7 +167,8 @@ var optionTable = map[string]func(*options, string) error{
 		o.Seed, err = strconv.ParseUint(v, 10, 64)
 		return err
 	},
-	"dim": func(o *options, v string) error { return setSize(o.Dims, v) },
+	"dim":       func(o *options, v string) error { return setSize(o.Dims, v) },
+	"check-dim": func(o *options, v string) error { return setSize(o.checkDims, v) },
 	"input": func(o *options, v string) error {
 		name, value, err := pair(v)
 		o.inputs[name] = value

@@ -36,7 +36,8 @@
 // file of scales; and the planner: mapping=NAME, streams=N, stream-strategy=NAME,
 // memory=MODE, align=N, keep=VALUE, plan-effort=N, max=NAME=N. An input that no option
 // gives and that has no default is random, from the seed. With failing=true the run, or
-// a test block, fails and is meant to.
+// a test block, fails and is meant to. check-dim=NAME=N is a smaller size for the
+// comparison of numbers, of a file whose listings are of large ones.
 //
 // # What a file proves
 //
@@ -47,8 +48,8 @@
 // after each pass, printed and parsed back, the bytecode is verified, and the
 // program computes on the virtual machine what the interpreter computes from the IR
 // as the front end made it, and the same bits in several other plans: of one and of
-// many streams, with memory that is used again and not. Every output is produced
-// twice and must come out the same.
+// many streams, with memory that is used again and not. Symbols that no option binds
+// have small sizes there. Every output is produced twice and must come out the same.
 //
 // A directive above a graph, // fires: RULE or // silent: RULE, asks that a rule
 // is applied in it under the options of the file, or is not. Every rule has a

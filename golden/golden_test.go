@@ -3,6 +3,7 @@ package golden
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,11 +87,13 @@ func (f *file) crossCheck(t *testing.T) {
 		return
 	}
 	opts.Weights, opts.Strict = nil, false // weights that do not fit are shown by run
+	opts.Dims = maps.Clone(opts.Dims)
+	maps.Copy(opts.Dims, f.options.checkDims)
 	for _, graph := range f.graphs() {
 		for i, opts := range variants(opts) {
 			opts.Graph = graph
 			var refused npu.Diagnostics // as by @fuse: of a file that shows it
-			if err := npu.CrossCheck(f.source(), opts, opts.Seed, f.bounded(plans[i])...); err != nil && !(f.options.failing && errors.As(err, &refused)) {
+			if err := npu.CrossCheck(f.source(), opts, opts.Seed, bounded(plans[i], opts.Dims)...); err != nil && !(f.options.failing && errors.As(err, &refused)) {
 				t.Errorf("%s: graph %s at %s: %v", f.path, graph, opts.Level, err)
 			}
 			if i == 1 { // with all that the compiler does
@@ -121,14 +124,13 @@ func (f *file) assembles(t *testing.T, opts npu.Options) {
 	}
 }
 
-// bounded are plans of which the last is one for sizes that are twice those of the
-// file.
-func (f *file) bounded(plans []npu.Options) []npu.Options {
+// bounded are plans of which the last is one for sizes that are twice as large.
+func bounded(plans []npu.Options, dims map[string]int64) []npu.Options {
 	if len(plans) == 0 {
 		return nil
 	}
 	most := map[string]int64{}
-	for name, n := range f.options.Dims {
+	for name, n := range dims {
 		most[name] = 2 * n
 	}
 	plans = slices.Clone(plans)

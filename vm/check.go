@@ -30,7 +30,10 @@ func (d Difference) Difference() *tensor.Difference {
 	if math.IsInf(d.Scale, 1) {
 		return nil
 	}
-	enlarged := max(1, d.Scale/max(1, largest(d.Want)))
+	enlarged := 1.0
+	if d.Scale > 1 {
+		enlarged = max(1, d.Scale/max(1, d.Want.Largest()))
+	}
 	return tensor.CompareWhole(d.Got, d.Want, tensor.Tolerance(d.Within*enlarged))
 }
 

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -32,10 +33,12 @@ func sizes(c *ir.Call, in []*tensor.T) float64 {
 		if t == nil {
 			continue
 		}
-		list[i] = t.Clone()
-		for k := range t.Len() {
-			list[i].SetFloat(k, math.Abs(finite(t.FloatAt(k))))
+		elements := t.Floats()
+		for k, x := range elements {
+			elements[k] = math.Abs(finite(x))
 		}
+		list[i] = tensor.New(t.DType, t.Shape...)
+		list[i].StoreFloats(0, elements)
 	}
 	of := *c
 	of.Budget = nil
@@ -43,12 +46,10 @@ func sizes(c *ir.Call, in []*tensor.T) float64 {
 	if err != nil {
 		return 0
 	}
-	for k := range out[0].Len() {
-		if math.IsInf(out[0].FloatAt(k), 1) {
-			return math.Inf(1)
-		}
+	if slices.Contains(out[0].Floats(), math.Inf(1)) {
+		return math.Inf(1)
 	}
-	return largest(out[0])
+	return out[0].Largest()
 }
 
 // finite is a number, or 0 in the place of what is none.
@@ -67,23 +68,12 @@ func attentionScale(c *ir.Call, in []*tensor.T) float64 {
 	if l := c.Attr("scale"); !l.IsNone() {
 		scale = math.Abs(l.Float)
 	}
-	score := float64(d) * largest(in[0]) * largest(in[1]) * max(1, scale)
+	score := float64(d) * in[0].Largest() * in[1].Largest() * max(1, scale)
 	if len(in) > 3 && in[3] != nil {
-		score += largest(in[3])
+		score += in[3].Largest()
 	}
-	if value := largest(in[2]); score*value < math.MaxFloat32/4 {
+	if value := in[2].Largest(); score*value < math.MaxFloat32/4 {
 		return (1 + score) * value
 	}
 	return math.Inf(1)
-}
-
-// largest is the size of the largest number in a tensor.
-func largest(t *tensor.T) float64 {
-	most := 0.0
-	for k := range t.Len() {
-		if t.DType.IsFloat() {
-			most = max(most, math.Abs(finite(t.FloatAt(k))))
-		}
-	}
-	return most
 }

@@ -79,15 +79,24 @@ func Compare(got, want *T, tol Tolerance) *Difference {
 // of want, at least 1, instead of each element's own size: what holds of sums
 // whose terms cancel.
 func CompareWhole(got, want *T, tol Tolerance) *Difference {
-	return compare(got, want, tol, max(1, want.largest()))
+	if BitEqual(got, want) {
+		return nil
+	}
+	return compare(got, want, tol, max(1, want.Largest()))
 }
 
-// largest is the size of the largest finite element; 0 if there is none.
-func (t *T) largest() float64 {
+// Largest is the size of the largest finite float; 0 if there is none.
+func (t *T) Largest() float64 {
+	if !t.DType.IsFloat() {
+		return 0
+	}
 	most := 0.0
-	if t.DType.IsFloat() {
-		for i := range t.Len() {
-			if f := math.Abs(t.FloatAt(i)); f > most && !math.IsInf(f, 1) {
+	var buf [run]float64
+	for at, n := 0, t.Len(); at < n; at += run {
+		part := buf[:min(run, n-at)]
+		t.LoadFloats(part, at)
+		for _, f := range part {
+			if f = math.Abs(f); f > most && f <= math.MaxFloat64 {
 				most = f
 			}
 		}
