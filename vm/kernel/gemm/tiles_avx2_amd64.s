@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func tile1x1AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile1x1AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -23,12 +23,12 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -114,13 +114,13 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   (DX), Y2, Y2
 	VADDPS       Y2, Y0, Y0
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+32(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -136,12 +136,12 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X2
+	VMOVD        AX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   Y0, Y2, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -152,7 +152,7 @@ done:
 	RET
 
 // func tile1x4AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile1x4AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -187,42 +187,42 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
 	VMASKMOVPS   32(CX), Y1, Y1
-	MOVD         DX, X2
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+64(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   64(CX), Y2, Y2
-	MOVD         DX, X3
+	VMOVD        DX, X3
 	VPBROADCASTD X3, Y3
 	VMOVDQU      lane<>+96(SB), Y4
 	VPCMPGTD     Y4, Y3, Y3
 	VMASKMOVPS   96(CX), Y3, Y3
-	MOVD         DX, X4
+	VMOVD        DX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+128(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   128(CX), Y4, Y4
-	MOVD         DX, X5
+	VMOVD        DX, X5
 	VPBROADCASTD X5, Y5
 	VMOVDQU      lane<>+160(SB), Y6
 	VPCMPGTD     Y6, Y5, Y5
 	VMASKMOVPS   160(CX), Y5, Y5
-	MOVD         DX, X6
+	VMOVD        DX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+192(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   192(CX), Y6, Y6
-	MOVD         DX, X7
+	VMOVD        DX, X7
 	VPBROADCASTD X7, Y7
 	VMOVDQU      lane<>+224(SB), Y8
 	VPCMPGTD     Y8, Y7, Y7
@@ -358,49 +358,49 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (DX), Y8, Y8
 	VADDPS       Y8, Y0, Y0
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(DX), Y8, Y8
 	VADDPS       Y8, Y1, Y1
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(DX), Y8, Y8
 	VADDPS       Y8, Y2, Y2
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   96(DX), Y8, Y8
 	VADDPS       Y8, Y3, Y3
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+128(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   128(DX), Y8, Y8
 	VADDPS       Y8, Y4, Y4
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+160(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   160(DX), Y8, Y8
 	VADDPS       Y8, Y5, Y5
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+192(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   192(DX), Y8, Y8
 	VADDPS       Y8, Y6, Y6
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+224(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -422,42 +422,42 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y8
 	VPCMPGTD     Y8, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y3, Y0, 96(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+128(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y4, Y0, 128(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+160(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y5, Y0, 160(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+192(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y6, Y0, 192(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+224(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -468,7 +468,7 @@ done:
 	RET
 
 // func tile2x1AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile2x1AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -494,13 +494,13 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y3
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y3, Y3
@@ -605,14 +605,14 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   (BX), Y4, Y4
 	VADDPS       Y4, Y0, Y0
 	VADDPS       Y4, Y2, Y2
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+32(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
@@ -631,13 +631,13 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X4
+	VMOVD        AX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (CX)
 	VMASKMOVPS   Y2, Y4, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -649,7 +649,7 @@ done:
 	RET
 
 // func tile2x2AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile2x2AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -685,25 +685,25 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y7
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y7, Y7
@@ -851,28 +851,28 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (BX), Y8, Y8
 	VADDPS       Y8, Y0, Y0
 	VADDPS       Y8, Y4, Y4
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(BX), Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VADDPS       Y8, Y5, Y5
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(BX), Y8, Y8
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y6, Y6
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -895,25 +895,25 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -925,7 +925,7 @@ done:
 	RET
 
 // func tile3x1AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile3x1AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -956,14 +956,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -1086,7 +1086,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1094,7 +1094,7 @@ biasEdge:
 	VADDPS       Y6, Y0, Y0
 	VADDPS       Y6, Y2, Y2
 	VADDPS       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1116,14 +1116,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X6
+	VMOVD        AX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1136,7 +1136,7 @@ done:
 	RET
 
 // func tile3x2AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile3x2AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1182,28 +1182,28 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
 	VMASKMOVPS   (CX)(DX*2), Y1, Y8
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
 	VMASKMOVPS   32(CX)(DX*2), Y2, Y9
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
 	VMASKMOVPS   64(CX)(DX*2), Y3, Y10
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y11
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y11, Y11
@@ -1381,7 +1381,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1389,7 +1389,7 @@ biasEdge:
 	VADDPS       Y12, Y0, Y0
 	VADDPS       Y12, Y4, Y4
 	VADDPS       Y12, Y8, Y8
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1397,7 +1397,7 @@ biasEdge:
 	VADDPS       Y12, Y1, Y1
 	VADDPS       Y12, Y5, Y5
 	VADDPS       Y12, Y9, Y9
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+64(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1405,7 +1405,7 @@ biasEdge:
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y10, Y10
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+96(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1433,28 +1433,28 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
 	VMASKMOVPS   Y0, Y12, (CX)
 	VMASKMOVPS   Y4, Y12, (CX)(DX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
 	VMASKMOVPS   Y10, Y0, 64(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -1467,7 +1467,7 @@ done:
 	RET
 
 // func tile4x1AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile4x1AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1504,7 +1504,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1512,7 +1512,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1654,7 +1654,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1663,7 +1663,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1688,7 +1688,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1696,7 +1696,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1710,7 +1710,7 @@ done:
 	RET
 
 // func tile5x1AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile5x1AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1752,7 +1752,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1761,7 +1761,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -1921,7 +1921,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1931,7 +1931,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1959,7 +1959,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	VMOVD        AX, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1968,7 +1968,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1983,7 +1983,7 @@ done:
 	RET
 
 // func tile6x1AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile6x1AVX2(SB), $8-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -2031,7 +2031,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2041,7 +2041,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2220,7 +2220,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2231,7 +2231,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2262,7 +2262,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2272,7 +2272,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2288,7 +2288,7 @@ done:
 	RET
 
 // func tiled4AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled4AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2327,7 +2327,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2335,7 +2335,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -2537,7 +2537,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2546,7 +2546,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2571,7 +2571,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2579,7 +2579,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2599,7 +2599,7 @@ done:
 	RET
 
 // func tiled5AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled5AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2643,7 +2643,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2652,7 +2652,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -2884,7 +2884,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2894,7 +2894,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2922,7 +2922,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2931,7 +2931,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2952,7 +2952,7 @@ done:
 	RET
 
 // func tiled6AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled6AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3002,7 +3002,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3012,7 +3012,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -3277,7 +3277,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3288,7 +3288,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3319,7 +3319,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3329,7 +3329,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3351,7 +3351,7 @@ done:
 	RET
 
 // func rows4AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·rows4AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3390,7 +3390,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3398,7 +3398,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -3585,7 +3585,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3594,7 +3594,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3619,7 +3619,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3627,7 +3627,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3647,7 +3647,7 @@ done:
 	RET
 
 // func rows5AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·rows5AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3691,7 +3691,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3700,7 +3700,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -3917,7 +3917,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3927,7 +3927,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3955,7 +3955,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3964,7 +3964,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3985,7 +3985,7 @@ done:
 	RET
 
 // func rows6AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·rows6AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -4035,7 +4035,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -4045,7 +4045,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -4293,7 +4293,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4304,7 +4304,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4335,7 +4335,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4345,7 +4345,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func tile1x1BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile1x1BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -23,12 +23,12 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -124,13 +124,13 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   (DX), Y2, Y2
 	VADDPS       Y2, Y0, Y0
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+32(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -146,12 +146,12 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X2
+	VMOVD        AX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   Y0, Y2, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -162,7 +162,7 @@ done:
 	RET
 
 // func tile1x4BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile1x4BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -197,42 +197,42 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
 	VMASKMOVPS   32(CX), Y1, Y1
-	MOVD         DX, X2
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+64(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   64(CX), Y2, Y2
-	MOVD         DX, X3
+	VMOVD        DX, X3
 	VPBROADCASTD X3, Y3
 	VMOVDQU      lane<>+96(SB), Y4
 	VPCMPGTD     Y4, Y3, Y3
 	VMASKMOVPS   96(CX), Y3, Y3
-	MOVD         DX, X4
+	VMOVD        DX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+128(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   128(CX), Y4, Y4
-	MOVD         DX, X5
+	VMOVD        DX, X5
 	VPBROADCASTD X5, Y5
 	VMOVDQU      lane<>+160(SB), Y6
 	VPCMPGTD     Y6, Y5, Y5
 	VMASKMOVPS   160(CX), Y5, Y5
-	MOVD         DX, X6
+	VMOVD        DX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+192(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   192(CX), Y6, Y6
-	MOVD         DX, X7
+	VMOVD        DX, X7
 	VPBROADCASTD X7, Y7
 	VMOVDQU      lane<>+224(SB), Y8
 	VPCMPGTD     Y8, Y7, Y7
@@ -448,49 +448,49 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (DX), Y8, Y8
 	VADDPS       Y8, Y0, Y0
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(DX), Y8, Y8
 	VADDPS       Y8, Y1, Y1
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(DX), Y8, Y8
 	VADDPS       Y8, Y2, Y2
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   96(DX), Y8, Y8
 	VADDPS       Y8, Y3, Y3
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+128(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   128(DX), Y8, Y8
 	VADDPS       Y8, Y4, Y4
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+160(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   160(DX), Y8, Y8
 	VADDPS       Y8, Y5, Y5
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+192(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   192(DX), Y8, Y8
 	VADDPS       Y8, Y6, Y6
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+224(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -512,42 +512,42 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y8
 	VPCMPGTD     Y8, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y3, Y0, 96(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+128(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y4, Y0, 128(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+160(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y5, Y0, 160(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+192(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y6, Y0, 192(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+224(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -558,7 +558,7 @@ done:
 	RET
 
 // func tile2x1BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile2x1BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -584,13 +584,13 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y3
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y3, Y3
@@ -705,14 +705,14 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   (BX), Y4, Y4
 	VADDPS       Y4, Y0, Y0
 	VADDPS       Y4, Y2, Y2
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+32(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
@@ -731,13 +731,13 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X4
+	VMOVD        AX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (CX)
 	VMASKMOVPS   Y2, Y4, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -749,7 +749,7 @@ done:
 	RET
 
 // func tile2x2BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile2x2BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -785,25 +785,25 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y7
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y7, Y7
@@ -971,28 +971,28 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (BX), Y8, Y8
 	VADDPS       Y8, Y0, Y0
 	VADDPS       Y8, Y4, Y4
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(BX), Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VADDPS       Y8, Y5, Y5
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(BX), Y8, Y8
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y6, Y6
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1015,25 +1015,25 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -1045,7 +1045,7 @@ done:
 	RET
 
 // func tile3x1BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile3x1BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1076,14 +1076,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -1216,7 +1216,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1224,7 +1224,7 @@ biasEdge:
 	VADDPS       Y6, Y0, Y0
 	VADDPS       Y6, Y2, Y2
 	VADDPS       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1246,14 +1246,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X6
+	VMOVD        AX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1266,7 +1266,7 @@ done:
 	RET
 
 // func tile3x2BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile3x2BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1312,28 +1312,28 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
 	VMASKMOVPS   (CX)(DX*2), Y1, Y8
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
 	VMASKMOVPS   32(CX)(DX*2), Y2, Y9
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
 	VMASKMOVPS   64(CX)(DX*2), Y3, Y10
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y11
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y11, Y11
@@ -1531,7 +1531,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1539,7 +1539,7 @@ biasEdge:
 	VADDPS       Y12, Y0, Y0
 	VADDPS       Y12, Y4, Y4
 	VADDPS       Y12, Y8, Y8
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1547,7 +1547,7 @@ biasEdge:
 	VADDPS       Y12, Y1, Y1
 	VADDPS       Y12, Y5, Y5
 	VADDPS       Y12, Y9, Y9
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+64(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1555,7 +1555,7 @@ biasEdge:
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y10, Y10
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+96(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1583,28 +1583,28 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
 	VMASKMOVPS   Y0, Y12, (CX)
 	VMASKMOVPS   Y4, Y12, (CX)(DX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
 	VMASKMOVPS   Y10, Y0, 64(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -1617,7 +1617,7 @@ done:
 	RET
 
 // func tile4x1BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile4x1BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1654,7 +1654,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1662,7 +1662,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1814,7 +1814,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1823,7 +1823,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1848,7 +1848,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1856,7 +1856,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1870,7 +1870,7 @@ done:
 	RET
 
 // func tile5x1BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile5x1BF16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1912,7 +1912,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1921,7 +1921,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -2091,7 +2091,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2101,7 +2101,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2129,7 +2129,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	VMOVD        AX, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2138,7 +2138,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2153,7 +2153,7 @@ done:
 	RET
 
 // func tile6x1BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile6x1BF16AVX2(SB), $8-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -2201,7 +2201,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2211,7 +2211,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2400,7 +2400,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2411,7 +2411,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2442,7 +2442,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2452,7 +2452,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2468,7 +2468,7 @@ done:
 	RET
 
 // func tiled4BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled4BF16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2507,7 +2507,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2515,7 +2515,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -2718,7 +2718,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2727,7 +2727,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2752,7 +2752,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2760,7 +2760,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2780,7 +2780,7 @@ done:
 	RET
 
 // func tiled5BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled5BF16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2824,7 +2824,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2833,7 +2833,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -3066,7 +3066,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3076,7 +3076,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3104,7 +3104,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3113,7 +3113,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3134,7 +3134,7 @@ done:
 	RET
 
 // func tiled6BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled6BF16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3184,7 +3184,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3194,7 +3194,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -3457,7 +3457,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3468,7 +3468,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3499,7 +3499,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3509,7 +3509,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3531,7 +3531,7 @@ done:
 	RET
 
 // func rows4BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·rows4BF16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3570,7 +3570,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3578,7 +3578,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -3783,7 +3783,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3792,7 +3792,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3817,7 +3817,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3825,7 +3825,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3845,7 +3845,7 @@ done:
 	RET
 
 // func rows5BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·rows5BF16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3889,7 +3889,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3898,7 +3898,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -4133,7 +4133,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -4143,7 +4143,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -4171,7 +4171,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -4180,7 +4180,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -4201,7 +4201,7 @@ done:
 	RET
 
 // func rows6BF16AVX2(t *tile)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·rows6BF16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -4251,7 +4251,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -4261,7 +4261,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -4527,7 +4527,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4538,7 +4538,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4569,7 +4569,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4579,7 +4579,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func tile1x1F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile1x1F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -23,12 +23,12 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -114,13 +114,13 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   (DX), Y2, Y2
 	VADDPS       Y2, Y0, Y0
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+32(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -136,12 +136,12 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X2
+	VMOVD        AX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   Y0, Y2, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -152,7 +152,7 @@ done:
 	RET
 
 // func tile1x4F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile1x4F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -187,42 +187,42 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
 	VMASKMOVPS   32(CX), Y1, Y1
-	MOVD         DX, X2
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+64(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   64(CX), Y2, Y2
-	MOVD         DX, X3
+	VMOVD        DX, X3
 	VPBROADCASTD X3, Y3
 	VMOVDQU      lane<>+96(SB), Y4
 	VPCMPGTD     Y4, Y3, Y3
 	VMASKMOVPS   96(CX), Y3, Y3
-	MOVD         DX, X4
+	VMOVD        DX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+128(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   128(CX), Y4, Y4
-	MOVD         DX, X5
+	VMOVD        DX, X5
 	VPBROADCASTD X5, Y5
 	VMOVDQU      lane<>+160(SB), Y6
 	VPCMPGTD     Y6, Y5, Y5
 	VMASKMOVPS   160(CX), Y5, Y5
-	MOVD         DX, X6
+	VMOVD        DX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+192(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   192(CX), Y6, Y6
-	MOVD         DX, X7
+	VMOVD        DX, X7
 	VPBROADCASTD X7, Y7
 	VMOVDQU      lane<>+224(SB), Y8
 	VPCMPGTD     Y8, Y7, Y7
@@ -398,49 +398,49 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (DX), Y8, Y8
 	VADDPS       Y8, Y0, Y0
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(DX), Y8, Y8
 	VADDPS       Y8, Y1, Y1
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(DX), Y8, Y8
 	VADDPS       Y8, Y2, Y2
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   96(DX), Y8, Y8
 	VADDPS       Y8, Y3, Y3
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+128(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   128(DX), Y8, Y8
 	VADDPS       Y8, Y4, Y4
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+160(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   160(DX), Y8, Y8
 	VADDPS       Y8, Y5, Y5
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+192(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   192(DX), Y8, Y8
 	VADDPS       Y8, Y6, Y6
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+224(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -462,42 +462,42 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y8
 	VPCMPGTD     Y8, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y3, Y0, 96(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+128(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y4, Y0, 128(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+160(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y5, Y0, 160(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+192(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y6, Y0, 192(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+224(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -508,7 +508,7 @@ done:
 	RET
 
 // func tile2x1F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile2x1F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -534,13 +534,13 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y3
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y3, Y3
@@ -645,14 +645,14 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   (BX), Y4, Y4
 	VADDPS       Y4, Y0, Y0
 	VADDPS       Y4, Y2, Y2
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+32(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
@@ -671,13 +671,13 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X4
+	VMOVD        AX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (CX)
 	VMASKMOVPS   Y2, Y4, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -689,7 +689,7 @@ done:
 	RET
 
 // func tile2x2F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile2x2F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -725,25 +725,25 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y7
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y7, Y7
@@ -891,28 +891,28 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (BX), Y8, Y8
 	VADDPS       Y8, Y0, Y0
 	VADDPS       Y8, Y4, Y4
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(BX), Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VADDPS       Y8, Y5, Y5
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(BX), Y8, Y8
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y6, Y6
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -935,25 +935,25 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -965,7 +965,7 @@ done:
 	RET
 
 // func tile3x1F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile3x1F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -996,14 +996,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -1126,7 +1126,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1134,7 +1134,7 @@ biasEdge:
 	VADDPS       Y6, Y0, Y0
 	VADDPS       Y6, Y2, Y2
 	VADDPS       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1156,14 +1156,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X6
+	VMOVD        AX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1176,7 +1176,7 @@ done:
 	RET
 
 // func tile3x2F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile3x2F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1222,28 +1222,28 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
 	VMASKMOVPS   (CX)(DX*2), Y1, Y8
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
 	VMASKMOVPS   32(CX)(DX*2), Y2, Y9
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
 	VMASKMOVPS   64(CX)(DX*2), Y3, Y10
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y11
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y11, Y11
@@ -1421,7 +1421,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1429,7 +1429,7 @@ biasEdge:
 	VADDPS       Y12, Y0, Y0
 	VADDPS       Y12, Y4, Y4
 	VADDPS       Y12, Y8, Y8
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1437,7 +1437,7 @@ biasEdge:
 	VADDPS       Y12, Y1, Y1
 	VADDPS       Y12, Y5, Y5
 	VADDPS       Y12, Y9, Y9
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+64(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1445,7 +1445,7 @@ biasEdge:
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y10, Y10
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+96(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1473,28 +1473,28 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
 	VMASKMOVPS   Y0, Y12, (CX)
 	VMASKMOVPS   Y4, Y12, (CX)(DX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
 	VMASKMOVPS   Y10, Y0, 64(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -1507,7 +1507,7 @@ done:
 	RET
 
 // func tile4x1F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile4x1F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1544,7 +1544,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1552,7 +1552,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1694,7 +1694,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1703,7 +1703,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1728,7 +1728,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1736,7 +1736,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1750,7 +1750,7 @@ done:
 	RET
 
 // func tile5x1F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile5x1F16AVX2(SB), $0-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -1792,7 +1792,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1801,7 +1801,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -1961,7 +1961,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1971,7 +1971,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1999,7 +1999,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	VMOVD        AX, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2008,7 +2008,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2023,7 +2023,7 @@ done:
 	RET
 
 // func tile6x1F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tile6x1F16AVX2(SB), $8-8
 	MOVQ       t+0(FP), AX
 	MOVQ       16(AX), CX
@@ -2071,7 +2071,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2081,7 +2081,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2260,7 +2260,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2271,7 +2271,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2302,7 +2302,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2312,7 +2312,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2328,7 +2328,7 @@ done:
 	RET
 
 // func tiled4F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tiled4F16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2367,7 +2367,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2375,7 +2375,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -2560,7 +2560,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2569,7 +2569,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2594,7 +2594,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2602,7 +2602,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2622,7 +2622,7 @@ done:
 	RET
 
 // func tiled5F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tiled5F16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2666,7 +2666,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2675,7 +2675,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -2890,7 +2890,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2900,7 +2900,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2928,7 +2928,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2937,7 +2937,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2958,7 +2958,7 @@ done:
 	RET
 
 // func tiled6F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·tiled6F16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3008,7 +3008,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3018,7 +3018,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -3263,7 +3263,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3274,7 +3274,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3305,7 +3305,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3315,7 +3315,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3337,7 +3337,7 @@ done:
 	RET
 
 // func rows4F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·rows4F16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3376,7 +3376,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3384,7 +3384,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -3571,7 +3571,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3580,7 +3580,7 @@ biasEdge:
 	VADDPS       Y8, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VADDPS       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3605,7 +3605,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3613,7 +3613,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3633,7 +3633,7 @@ done:
 	RET
 
 // func rows5F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·rows5F16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3677,7 +3677,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3686,7 +3686,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -3903,7 +3903,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3913,7 +3913,7 @@ biasEdge:
 	VADDPS       Y10, Y4, Y4
 	VADDPS       Y10, Y6, Y6
 	VADDPS       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3941,7 +3941,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3950,7 +3950,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3971,7 +3971,7 @@ done:
 	RET
 
 // func rows6F16AVX2(t *tile)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·rows6F16AVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -4021,7 +4021,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -4031,7 +4031,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -4279,7 +4279,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4290,7 +4290,7 @@ biasEdge:
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y12, Y8, Y8
 	VADDPS       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4321,7 +4321,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4331,7 +4331,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func rows1GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows1GroupsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -25,12 +25,12 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -103,13 +103,13 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   (DX), Y2, Y2
 	VPADDD       Y2, Y0, Y0
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+32(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -125,12 +125,12 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X2
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   Y0, Y2, (CX)
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -147,7 +147,7 @@ done:
 	RET
 
 // func rows2GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows2GroupsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -175,13 +175,13 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y3
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y3, Y3
@@ -283,14 +283,14 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   (BX), Y4, Y4
 	VPADDD       Y4, Y0, Y0
 	VPADDD       Y4, Y2, Y2
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+32(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
@@ -309,13 +309,13 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X4
+	VMOVD        BX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (CX)
 	VMASKMOVPS   Y2, Y4, (CX)(DX*1)
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -333,7 +333,7 @@ done:
 	RET
 
 // func rows3GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows3GroupsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -366,14 +366,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -503,7 +503,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -511,7 +511,7 @@ biasEdge:
 	VPADDD       Y6, Y0, Y0
 	VPADDD       Y6, Y2, Y2
 	VPADDD       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -533,14 +533,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X6
+	VMOVD        BX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -559,7 +559,7 @@ done:
 	RET
 
 // func tiled3GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled3GroupsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -592,14 +592,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -728,7 +728,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -736,7 +736,7 @@ biasEdge:
 	VPADDD       Y6, Y0, Y0
 	VPADDD       Y6, Y2, Y2
 	VPADDD       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -758,14 +758,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X6
+	VMOVD        BX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -784,7 +784,7 @@ done:
 	RET
 
 // func rows4GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows4GroupsAVX2(SB), $288-8
 	MOVQ t+0(FP), AX
 
@@ -823,7 +823,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -831,7 +831,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1017,7 +1017,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1026,7 +1026,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1051,7 +1051,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1059,7 +1059,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1079,7 +1079,7 @@ done:
 	RET
 
 // func tiled4GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled4GroupsAVX2(SB), $288-8
 	MOVQ t+0(FP), AX
 
@@ -1118,7 +1118,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1126,7 +1126,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1310,7 +1310,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1319,7 +1319,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1344,7 +1344,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1352,7 +1352,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1372,7 +1372,7 @@ done:
 	RET
 
 // func rows5GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows5GroupsAVX2(SB), $352-8
 	MOVQ t+0(FP), AX
 
@@ -1416,7 +1416,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1425,7 +1425,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -1645,7 +1645,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1655,7 +1655,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1683,7 +1683,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1692,7 +1692,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1713,7 +1713,7 @@ done:
 	RET
 
 // func tiled5GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled5GroupsAVX2(SB), $352-8
 	MOVQ t+0(FP), AX
 
@@ -1757,7 +1757,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1766,7 +1766,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -1984,7 +1984,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1994,7 +1994,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2022,7 +2022,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2031,7 +2031,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2052,7 +2052,7 @@ done:
 	RET
 
 // func rows6GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows6GroupsAVX2(SB), $416-8
 	MOVQ t+0(FP), AX
 
@@ -2102,7 +2102,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2112,7 +2112,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2367,7 +2367,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2378,7 +2378,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2409,7 +2409,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2419,7 +2419,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2441,7 +2441,7 @@ done:
 	RET
 
 // func tiled6GroupsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled6GroupsAVX2(SB), $416-8
 	MOVQ t+0(FP), AX
 
@@ -2491,7 +2491,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2501,7 +2501,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2753,7 +2753,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2764,7 +2764,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2795,7 +2795,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2805,7 +2805,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0

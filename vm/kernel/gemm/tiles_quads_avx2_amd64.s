@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func tile1x1QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile1x1QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -24,12 +24,12 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -115,13 +115,13 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   (DX), Y2, Y2
 	VPADDD       Y2, Y0, Y0
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+32(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -137,12 +137,12 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X2
+	VMOVD        AX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   Y0, Y2, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -153,7 +153,7 @@ done:
 	RET
 
 // func tile1x4QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile1x4QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -189,42 +189,42 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
 	VMASKMOVPS   32(CX), Y1, Y1
-	MOVD         DX, X2
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+64(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   64(CX), Y2, Y2
-	MOVD         DX, X3
+	VMOVD        DX, X3
 	VPBROADCASTD X3, Y3
 	VMOVDQU      lane<>+96(SB), Y4
 	VPCMPGTD     Y4, Y3, Y3
 	VMASKMOVPS   96(CX), Y3, Y3
-	MOVD         DX, X4
+	VMOVD        DX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+128(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   128(CX), Y4, Y4
-	MOVD         DX, X5
+	VMOVD        DX, X5
 	VPBROADCASTD X5, Y5
 	VMOVDQU      lane<>+160(SB), Y6
 	VPCMPGTD     Y6, Y5, Y5
 	VMASKMOVPS   160(CX), Y5, Y5
-	MOVD         DX, X6
+	VMOVD        DX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+192(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   192(CX), Y6, Y6
-	MOVD         DX, X7
+	VMOVD        DX, X7
 	VPBROADCASTD X7, Y7
 	VMOVDQU      lane<>+224(SB), Y8
 	VPCMPGTD     Y8, Y7, Y7
@@ -400,49 +400,49 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (DX), Y8, Y8
 	VPADDD       Y8, Y0, Y0
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(DX), Y8, Y8
 	VPADDD       Y8, Y1, Y1
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(DX), Y8, Y8
 	VPADDD       Y8, Y2, Y2
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   96(DX), Y8, Y8
 	VPADDD       Y8, Y3, Y3
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+128(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   128(DX), Y8, Y8
 	VPADDD       Y8, Y4, Y4
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+160(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   160(DX), Y8, Y8
 	VPADDD       Y8, Y5, Y5
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+192(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   192(DX), Y8, Y8
 	VPADDD       Y8, Y6, Y6
-	MOVD         BX, X8
+	VMOVD        BX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+224(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -464,42 +464,42 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y8
 	VPCMPGTD     Y8, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y3, Y0, 96(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+128(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y4, Y0, 128(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+160(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y5, Y0, 160(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+192(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y6, Y0, 192(CX)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+224(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -510,7 +510,7 @@ done:
 	RET
 
 // func tile2x1QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile2x1QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -537,13 +537,13 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y3
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y3, Y3
@@ -648,14 +648,14 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   (BX), Y4, Y4
 	VPADDD       Y4, Y0, Y0
 	VPADDD       Y4, Y2, Y2
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+32(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
@@ -674,13 +674,13 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X4
+	VMOVD        AX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (CX)
 	VMASKMOVPS   Y2, Y4, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -692,7 +692,7 @@ done:
 	RET
 
 // func tile2x2QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile2x2QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -729,25 +729,25 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y7
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y7, Y7
@@ -895,28 +895,28 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   (BX), Y8, Y8
 	VPADDD       Y8, Y0, Y0
 	VPADDD       Y8, Y4, Y4
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   32(BX), Y8, Y8
 	VPADDD       Y8, Y1, Y1
 	VPADDD       Y8, Y5, Y5
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+64(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   64(BX), Y8, Y8
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y6, Y6
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+96(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -939,25 +939,25 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (CX)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -969,7 +969,7 @@ done:
 	RET
 
 // func tile3x1QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile3x1QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -1001,14 +1001,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -1131,7 +1131,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1139,7 +1139,7 @@ biasEdge:
 	VPADDD       Y6, Y0, Y0
 	VPADDD       Y6, Y2, Y2
 	VPADDD       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -1161,14 +1161,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X6
+	VMOVD        AX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1181,7 +1181,7 @@ done:
 	RET
 
 // func tile3x2QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile3x2QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -1228,28 +1228,28 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y4
 	VMASKMOVPS   (CX)(DX*2), Y1, Y8
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y2
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y2, Y2
 	VMASKMOVPS   32(CX), Y2, Y1
 	VMASKMOVPS   32(CX)(DX*1), Y2, Y5
 	VMASKMOVPS   32(CX)(DX*2), Y2, Y9
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y3
 	VMOVDQU      lane<>+64(SB), Y2
 	VPCMPGTD     Y2, Y3, Y3
 	VMASKMOVPS   64(CX), Y3, Y2
 	VMASKMOVPS   64(CX)(DX*1), Y3, Y6
 	VMASKMOVPS   64(CX)(DX*2), Y3, Y10
-	MOVD         BX, X3
+	VMOVD        BX, X3
 	VPBROADCASTD X3, Y11
 	VMOVDQU      lane<>+96(SB), Y3
 	VPCMPGTD     Y3, Y11, Y11
@@ -1427,7 +1427,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1435,7 +1435,7 @@ biasEdge:
 	VPADDD       Y12, Y0, Y0
 	VPADDD       Y12, Y4, Y4
 	VPADDD       Y12, Y8, Y8
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1443,7 +1443,7 @@ biasEdge:
 	VPADDD       Y12, Y1, Y1
 	VPADDD       Y12, Y5, Y5
 	VPADDD       Y12, Y9, Y9
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+64(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1451,7 +1451,7 @@ biasEdge:
 	VPADDD       Y12, Y2, Y2
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y10, Y10
-	MOVD         SI, X12
+	VMOVD        SI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+96(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -1479,28 +1479,28 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
 	VMASKMOVPS   Y0, Y12, (CX)
 	VMASKMOVPS   Y4, Y12, (CX)(DX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y4
 	VPCMPGTD     Y4, Y0, Y0
 	VMASKMOVPS   Y1, Y0, 32(CX)
 	VMASKMOVPS   Y5, Y0, 32(CX)(DX*1)
 	VMASKMOVPS   Y9, Y0, 32(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+64(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   Y2, Y0, 64(CX)
 	VMASKMOVPS   Y6, Y0, 64(CX)(DX*1)
 	VMASKMOVPS   Y10, Y0, 64(CX)(DX*2)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+96(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
@@ -1513,7 +1513,7 @@ done:
 	RET
 
 // func tile4x1QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile4x1QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -1551,7 +1551,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1559,7 +1559,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1701,7 +1701,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1710,7 +1710,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1735,7 +1735,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1743,7 +1743,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1757,7 +1757,7 @@ done:
 	RET
 
 // func tile5x1QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile5x1QuadsAVX2(SB), $0-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -1800,7 +1800,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1809,7 +1809,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -1969,7 +1969,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -1979,7 +1979,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2007,7 +2007,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X10
+	VMOVD        AX, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2016,7 +2016,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2031,7 +2031,7 @@ done:
 	RET
 
 // func tile6x1QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tile6x1QuadsAVX2(SB), $8-8
 	MOVQ         t+0(FP), AX
 	MOVQ         16(AX), CX
@@ -2080,7 +2080,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2090,7 +2090,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2269,7 +2269,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2280,7 +2280,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2311,7 +2311,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), AX
-	MOVD         AX, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2321,7 +2321,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         AX, X0
+	VMOVD        AX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2337,7 +2337,7 @@ done:
 	RET
 
 // func tiled4QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled4QuadsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2377,7 +2377,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2385,7 +2385,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -2570,7 +2570,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2579,7 +2579,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2604,7 +2604,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -2612,7 +2612,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2633,7 +2633,7 @@ done:
 	RET
 
 // func tiled5QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled5QuadsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2678,7 +2678,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2687,7 +2687,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -2902,7 +2902,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2912,7 +2912,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2940,7 +2940,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2949,7 +2949,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2971,7 +2971,7 @@ done:
 	RET
 
 // func tiled6QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled6QuadsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3022,7 +3022,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3032,7 +3032,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -3277,7 +3277,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3288,7 +3288,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3319,7 +3319,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3329,7 +3329,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3352,7 +3352,7 @@ done:
 	RET
 
 // func rows4QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows4QuadsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3392,7 +3392,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3400,7 +3400,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -3587,7 +3587,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3596,7 +3596,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3621,7 +3621,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -3629,7 +3629,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3650,7 +3650,7 @@ done:
 	RET
 
 // func rows5QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows5QuadsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3695,7 +3695,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3704,7 +3704,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -3921,7 +3921,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3931,7 +3931,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3959,7 +3959,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -3968,7 +3968,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -3990,7 +3990,7 @@ done:
 	RET
 
 // func rows6QuadsAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows6QuadsAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -4041,7 +4041,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -4051,7 +4051,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -4299,7 +4299,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4310,7 +4310,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4341,7 +4341,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -4351,7 +4351,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0

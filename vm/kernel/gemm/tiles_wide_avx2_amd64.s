@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func rows1WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows1WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -25,12 +25,12 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+0(SB), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	MOVD         DX, X1
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y1, Y1
@@ -141,13 +141,13 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   (DX), Y2, Y2
 	VPADDD       Y2, Y0, Y0
-	MOVD         BX, X2
+	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+32(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
@@ -163,12 +163,12 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DX
-	MOVD         DX, X2
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	VMOVDQU      lane<>+0(SB), Y3
 	VPCMPGTD     Y3, Y2, Y2
 	VMASKMOVPS   Y0, Y2, (CX)
-	MOVD         DX, X0
+	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -185,7 +185,7 @@ done:
 	RET
 
 // func rows2WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows2WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -213,13 +213,13 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y3
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y3, Y3
@@ -374,14 +374,14 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   (BX), Y4, Y4
 	VPADDD       Y4, Y0, Y0
 	VPADDD       Y4, Y2, Y2
-	MOVD         SI, X4
+	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+32(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
@@ -400,13 +400,13 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X4
+	VMOVD        BX, X4
 	VPBROADCASTD X4, Y4
 	VMOVDQU      lane<>+0(SB), Y5
 	VPCMPGTD     Y5, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (CX)
 	VMASKMOVPS   Y2, Y4, (CX)(DX*1)
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -424,7 +424,7 @@ done:
 	RET
 
 // func rows3WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows3WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -457,14 +457,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -662,7 +662,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -670,7 +670,7 @@ biasEdge:
 	VPADDD       Y6, Y0, Y0
 	VPADDD       Y6, Y2, Y2
 	VPADDD       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -692,14 +692,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X6
+	VMOVD        BX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -718,7 +718,7 @@ done:
 	RET
 
 // func tiled3WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled3WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -751,14 +751,14 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
 	VMASKMOVPS   (CX), Y1, Y0
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
-	MOVD         BX, X1
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y5
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y5, Y5
@@ -955,7 +955,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -963,7 +963,7 @@ biasEdge:
 	VPADDD       Y6, Y0, Y0
 	VPADDD       Y6, Y2, Y2
 	VPADDD       Y6, Y4, Y4
-	MOVD         SI, X6
+	VMOVD        SI, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+32(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
@@ -985,14 +985,14 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), BX
-	MOVD         BX, X6
+	VMOVD        BX, X6
 	VPBROADCASTD X6, Y6
 	VMOVDQU      lane<>+0(SB), Y7
 	VPCMPGTD     Y7, Y6, Y6
 	VMASKMOVPS   Y0, Y6, (CX)
 	VMASKMOVPS   Y2, Y6, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y6, (CX)(DX*2)
-	MOVD         BX, X0
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1011,7 +1011,7 @@ done:
 	RET
 
 // func rows4WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows4WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -1050,7 +1050,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1058,7 +1058,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1300,7 +1300,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1309,7 +1309,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1334,7 +1334,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1342,7 +1342,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1362,7 +1362,7 @@ done:
 	RET
 
 // func tiled4WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled4WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -1401,7 +1401,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1409,7 +1409,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*1), Y1, Y2
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y7
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y7, Y7
@@ -1649,7 +1649,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1658,7 +1658,7 @@ biasEdge:
 	VPADDD       Y8, Y2, Y2
 	VPADDD       Y8, Y4, Y4
 	VPADDD       Y8, Y6, Y6
-	MOVD         DI, X8
+	VMOVD        DI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+32(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1683,7 +1683,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X8
+	VMOVD        SI, X8
 	VPBROADCASTD X8, Y8
 	VMOVDQU      lane<>+0(SB), Y9
 	VPCMPGTD     Y9, Y8, Y8
@@ -1691,7 +1691,7 @@ storeEdge:
 	VMASKMOVPS   Y2, Y8, (CX)(DX*1)
 	VMASKMOVPS   Y4, Y8, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y8, (CX)(BX*1)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -1711,7 +1711,7 @@ done:
 	RET
 
 // func rows5WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows5WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -1755,7 +1755,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -1764,7 +1764,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -2049,7 +2049,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2059,7 +2059,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2087,7 +2087,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2096,7 +2096,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2117,7 +2117,7 @@ done:
 	RET
 
 // func tiled5WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled5WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2161,7 +2161,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2170,7 +2170,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(DX*2), Y1, Y4
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
-	MOVD         SI, X1
+	VMOVD        SI, X1
 	VPBROADCASTD X1, Y9
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y9, Y9
@@ -2453,7 +2453,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2463,7 +2463,7 @@ biasEdge:
 	VPADDD       Y10, Y4, Y4
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y8, Y8
-	MOVD         DI, X10
+	VMOVD        DI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+32(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2491,7 +2491,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), SI
-	MOVD         SI, X10
+	VMOVD        SI, X10
 	VPBROADCASTD X10, Y10
 	VMOVDQU      lane<>+0(SB), Y11
 	VPCMPGTD     Y11, Y10, Y10
@@ -2500,7 +2500,7 @@ storeEdge:
 	VMASKMOVPS   Y4, Y10, (CX)(DX*2)
 	VMASKMOVPS   Y6, Y10, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y10, (CX)(DX*4)
-	MOVD         SI, X0
+	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2521,7 +2521,7 @@ done:
 	RET
 
 // func rows6WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·rows6WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -2571,7 +2571,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -2581,7 +2581,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -2910,7 +2910,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2921,7 +2921,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2952,7 +2952,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -2962,7 +2962,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0
@@ -2984,7 +2984,7 @@ done:
 	RET
 
 // func tiled6WideAVX2(t *tile)
-// Requires: AVX, AVX2, MMX+, SSE2
+// Requires: AVX, AVX2, MMX+
 TEXT ·tiled6WideAVX2(SB), $0-8
 	MOVQ t+0(FP), AX
 
@@ -3034,7 +3034,7 @@ fromC:
 
 loadEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y1
 	VMOVDQU      lane<>+0(SB), Y0
 	VPCMPGTD     Y0, Y1, Y1
@@ -3044,7 +3044,7 @@ loadEdge:
 	VMASKMOVPS   (CX)(BX*1), Y1, Y6
 	VMASKMOVPS   (CX)(DX*4), Y1, Y8
 	VMASKMOVPS   (CX)(SI*1), Y1, Y10
-	MOVD         DI, X1
+	VMOVD        DI, X1
 	VPBROADCASTD X1, Y11
 	VMOVDQU      lane<>+32(SB), Y1
 	VPCMPGTD     Y1, Y11, Y11
@@ -3370,7 +3370,7 @@ multiplied:
 
 biasEdge:
 	MOVQ         72(AX), R8
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3381,7 +3381,7 @@ biasEdge:
 	VPADDD       Y12, Y6, Y6
 	VPADDD       Y12, Y8, Y8
 	VPADDD       Y12, Y10, Y10
-	MOVD         R8, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+32(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3412,7 +3412,7 @@ store:
 
 storeEdge:
 	MOVQ         72(AX), DI
-	MOVD         DI, X12
+	VMOVD        DI, X12
 	VPBROADCASTD X12, Y12
 	VMOVDQU      lane<>+0(SB), Y13
 	VPCMPGTD     Y13, Y12, Y12
@@ -3422,7 +3422,7 @@ storeEdge:
 	VMASKMOVPS   Y6, Y12, (CX)(BX*1)
 	VMASKMOVPS   Y8, Y12, (CX)(DX*4)
 	VMASKMOVPS   Y10, Y12, (CX)(SI*1)
-	MOVD         DI, X0
+	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VMOVDQU      lane<>+32(SB), Y2
 	VPCMPGTD     Y2, Y0, Y0

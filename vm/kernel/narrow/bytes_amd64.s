@@ -14,8 +14,8 @@ eight:
 	JLT       eightDone
 	VPMOVZXBW (CX), X0
 	VMOVDQU   X0, (AX)
-	ADDQ      $0x10, AX
-	ADDQ      $0x08, CX
+	ADDQ      $0x00000010, AX
+	ADDQ      $0x00000008, CX
 	JMP       eight
 
 eightDone:
@@ -34,8 +34,8 @@ eight:
 	JLT       eightDone
 	VPMOVSXBW (CX), X0
 	VMOVDQU   X0, (AX)
-	ADDQ      $0x10, AX
-	ADDQ      $0x08, CX
+	ADDQ      $0x00000010, AX
+	ADDQ      $0x00000008, CX
 	JMP       eight
 
 eightDone:
@@ -65,8 +65,8 @@ some:
 	VPXOR   Y1, Y4, Y4
 	VPSADBW Y2, Y4, Y4
 	VPADDQ  Y4, Y3, Y3
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
 	JMP     some
 
 someDone:
@@ -100,7 +100,7 @@ many:
 	VPMAXSD Y5, Y3, Y3
 	VPAND   96(AX), Y0, Y5
 	VPMAXSD Y5, Y4, Y4
-	ADDQ    $0x80, AX
+	ADDQ    $0x00000080, AX
 	JMP     many
 
 manyDone:
@@ -111,7 +111,7 @@ eight:
 	JLT     eightDone
 	VPAND   (AX), Y0, Y5
 	VPMAXSD Y5, Y1, Y1
-	ADDQ    $0x20, AX
+	ADDQ    $0x00000020, AX
 	JMP     eight
 
 eightDone:
@@ -125,13 +125,12 @@ eightDone:
 	RET
 
 // func quantizeSignedAVX2(dst *int8, src *float32, n int, scale float32)
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2
 TEXT ·quantizeSignedAVX2(SB), $0-28
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVSS        scale+24(FP), X0
-	VPBROADCASTD X0, Y0
+	VBROADCASTSS scale+24(FP), Y0
 	MOVL         $0xc3000000, BX
 	VMOVD        BX, X1
 	VPBROADCASTD X1, Y1
@@ -153,8 +152,8 @@ eight:
 	VPACKSSDW    X4, X3, X3
 	VPACKSSWB    X3, X3, X3
 	VMOVQ        X3, (AX)
-	ADDQ         $0x08, AX
-	ADDQ         $0x20, CX
+	ADDQ         $0x00000008, AX
+	ADDQ         $0x00000020, CX
 	JMP          eight
 
 eightDone:
@@ -162,15 +161,13 @@ eightDone:
 	RET
 
 // func quantizeSmallAVX2(dst *int8, src *float32, n int, scale float32, inverse float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, AVX2, FMA3
 TEXT ·quantizeSmallAVX2(SB), $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVSS        scale+24(FP), X0
-	VPBROADCASTD X0, Y0
-	MOVSS        inverse+28(FP), X1
-	VPBROADCASTD X1, Y1
+	VBROADCASTSS scale+24(FP), Y0
+	VBROADCASTSS inverse+28(FP), Y1
 	VMOVDQU      quantizeSmallAVX2order<>+0(SB), Y2
 
 many:
@@ -201,8 +198,8 @@ many:
 	VPACKSSWB    Y5, Y4, Y4
 	VPERMD       Y4, Y2, Y4
 	VMOVDQU      Y4, (AX)
-	ADDQ         $0x20, AX
-	ADDQ         $0x80, CX
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000080, CX
 	JMP          many
 
 manyDone:
@@ -220,8 +217,8 @@ eight:
 	VPACKSSDW    X2, X3, X2
 	VPACKSSWB    X2, X2, X2
 	VMOVQ        X2, (AX)
-	ADDQ         $0x08, AX
-	ADDQ         $0x20, CX
+	ADDQ         $0x00000008, AX
+	ADDQ         $0x00000020, CX
 	JMP          eight
 
 eightDone:

@@ -13,8 +13,8 @@ eight:
 	VPMOVZXWD (CX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVDQU   Y0, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000010, CX
 	JMP       eight
 
 eightDone:
@@ -33,8 +33,8 @@ eight:
 	JLT       eightDone
 	VCVTPH2PS (CX), Y0
 	VMOVUPS   Y0, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000010, CX
 	JMP       eight
 
 eightDone:
@@ -53,8 +53,8 @@ eight:
 	JLT       eightDone
 	VMOVUPS   (CX), Y0
 	VCVTPS2PH $0x00, Y0, (AX)
-	ADDQ      $0x10, AX
-	ADDQ      $0x20, CX
+	ADDQ      $0x00000010, AX
+	ADDQ      $0x00000020, CX
 	JMP       eight
 
 eightDone:
@@ -95,8 +95,8 @@ eight:
 	VEXTRACTI128 $0x01, Y4, X3
 	VPACKUSDW    X3, X4, X3
 	VMOVDQU      X3, (AX)
-	ADDQ         $0x10, AX
-	ADDQ         $0x20, CX
+	ADDQ         $0x00000010, AX
+	ADDQ         $0x00000020, CX
 	JMP          eight
 
 eightDone:
@@ -135,8 +135,8 @@ eight:
 	VBLENDVPS Y4, Y6, Y5, Y5
 	VPAND     Y3, Y5, Y5
 	VMOVDQU   Y5, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x20, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
 	JMP       eight
 
 eightDone:

@@ -16,8 +16,8 @@ thirtytwo:
 	VPMOVZXWD 32(CX), Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVDQU32 Z0, 64(AX)
-	ADDQ      $0x80, AX
-	ADDQ      $0x40, CX
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000040, CX
 	JMP       thirtytwo
 
 thirtytwoDone:
@@ -29,8 +29,8 @@ eight:
 	VPMOVZXWD (CX), Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVDQU32 Y0, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000010, CX
 	JMP       eight
 
 eightDone:
@@ -51,8 +51,8 @@ thirtytwo:
 	VMOVUPS   Z0, (AX)
 	VCVTPH2PS 32(CX), Z0
 	VMOVUPS   Z0, 64(AX)
-	ADDQ      $0x80, AX
-	ADDQ      $0x40, CX
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000040, CX
 	JMP       thirtytwo
 
 thirtytwoDone:
@@ -63,8 +63,8 @@ eight:
 	JLT       eightDone
 	VCVTPH2PS (CX), Y0
 	VMOVUPS   Y0, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000010, CX
 	JMP       eight
 
 eightDone:
@@ -85,8 +85,8 @@ thirtytwo:
 	VCVTPS2PH $0x00, Z0, (AX)
 	VMOVUPS   64(CX), Z0
 	VCVTPS2PH $0x00, Z0, 32(AX)
-	ADDQ      $0x40, AX
-	ADDQ      $0x80, CX
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000080, CX
 	JMP       thirtytwo
 
 thirtytwoDone:
@@ -97,8 +97,8 @@ eight:
 	JLT       eightDone
 	VMOVUPS   (CX), Y0
 	VCVTPS2PH $0x00, Y0, (AX)
-	ADDQ      $0x10, AX
-	ADDQ      $0x20, CX
+	ADDQ      $0x00000010, AX
+	ADDQ      $0x00000020, CX
 	JMP       eight
 
 eightDone:
@@ -141,8 +141,8 @@ thirtytwo:
 	VPORD   Z2, Z3, K1, Z4
 	VPSRLD  $0x10, Z4, Z4
 	VPMOVDW Z4, 32(AX)
-	ADDQ    $0x40, AX
-	ADDQ    $0x80, CX
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000080, CX
 	JMP     thirtytwo
 
 thirtytwoDone:
@@ -160,8 +160,8 @@ eight:
 	VPORD   Y2, Y3, K1, Y4
 	VPSRLD  $0x10, Y4, Y4
 	VPMOVDW Y4, (AX)
-	ADDQ    $0x10, AX
-	ADDQ    $0x20, CX
+	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000020, CX
 	JMP     eight
 
 eightDone:
@@ -204,8 +204,8 @@ thirtytwo:
 	VPORD     Z2, Z4, K1, Z5
 	VPANDD    Z3, Z5, Z5
 	VMOVDQU32 Z5, 64(AX)
-	ADDQ      $0x80, AX
-	ADDQ      $0x80, CX
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000080, CX
 	JMP       thirtytwo
 
 thirtytwoDone:
@@ -223,8 +223,8 @@ eight:
 	VPORD     Y2, Y4, K1, Y5
 	VPANDD    Y3, Y5, Y5
 	VMOVDQU32 Y5, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x20, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
 	JMP       eight
 
 eightDone:

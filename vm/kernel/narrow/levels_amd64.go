@@ -18,11 +18,23 @@ func copySigned(dst, src *uint8, n int, flip uint8) int32 {
 	return int32(sums[0] + sums[1] + sums[2] + sums[3] - 128*int64(n))
 }
 
+// wideCopySigned is copySigned with AVX-512.
+func wideCopySigned(dst, src *uint8, n int, flip uint8) int32 {
+	var sums [8]int64
+	copySignedAVX512(dst, src, &sums, n, uint32(flip)*0x01010101)
+	sum := -128 * int64(n)
+	for _, s := range sums {
+		sum += s
+	}
+	return int32(sum)
+}
+
 var avx512 = func() *loops {
 	l := *avx2
 	l.fromBF16, l.fromF16 = fromBF16AVX512, fromF16AVX512
 	l.toBF16, l.toF16 = toBF16AVX512, toF16AVX512
 	l.roundBF16 = roundBF16AVX512
+	l.copySigned, l.largest, l.quantizeSmall = wideCopySigned, wideLargest, quantizeSmallAVX512
 	return &l
 }()
 
@@ -31,5 +43,12 @@ var avx512 = func() *loops {
 func largest(src *float32, n int) int32 {
 	var tops [8]int32
 	largestAVX2(src, &tops, n)
+	return slices.Max(tops[:])
+}
+
+// wideLargest is largest with AVX-512.
+func wideLargest(src *float32, n int) int32 {
+	var tops [16]int32
+	largestAVX512(src, &tops, n)
 	return slices.Max(tops[:])
 }

@@ -30,7 +30,7 @@ var avx2 = vectors{
 	clear: func(c *Context, r reg.VecVirtual) { c.VXORPS(r, r, r) },
 	mask: func(c *Context, n reg.Register, first int) Op {
 		x, y, lanes := c.XMM(), c.YMM(), c.YMM()
-		c.MOVD(n, x)
+		c.VMOVD(n, x)
 		c.VPBROADCASTD(x, y)
 		c.VMOVDQU(lane(c, first), lanes)
 		c.VPCMPGTD(lanes, y, y)

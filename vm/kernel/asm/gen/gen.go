@@ -8,13 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/mmcloughlin/avo/build"
-	avo "github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
-	"github.com/mmcloughlin/avo/reg"
 )
 
 // A File is a pair of generated files: for amd64 NAME_amd64.s and the NAME_amd64.go
@@ -83,24 +80,6 @@ func (f File) make(pkg string, put func(path string, text []byte) error) error {
 		}
 		if err := put(filepath.Join("..", pkg, f.Name+out.end), text); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// plain refuses a function for AVX2 that has more live vectors than its sixteen
-// registers: avo would take those of AVX-512.
-func plain(file *avo.File) error {
-	for _, f := range file.Functions() {
-		if !strings.HasSuffix(f.Name, "AVX2") {
-			continue
-		}
-		for _, i := range f.Instructions() {
-			for _, r := range i.Registers() {
-				if p := reg.ToPhysical(r); p != nil && r.Kind() == reg.KindVector && p.PhysicalIndex() > 15 {
-					return fmt.Errorf("%s needs more than sixteen vectors", f.Name)
-				}
-			}
 		}
 	}
 	return nil

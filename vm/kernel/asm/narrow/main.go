@@ -15,6 +15,7 @@ func main() {
 		gen.File{Name: "halves", Build: halves},
 		gen.File{Name: "halves_avx512", Build: wideHalves},
 		gen.File{Name: "bytes", Build: bytes},
+		gen.File{Name: "bytes_avx512", Build: wideBytes},
 	)
 }
 
@@ -52,7 +53,7 @@ func (l *loop) rounds(label string, eights int, round func()) {
 	l.JLT(LabelRef(label + "Done"))
 	round()
 	for _, array := range l.order {
-		l.ADDQ(Imm(uint64(8*eights*l.size[array])), l.at[array].Base)
+		l.ADDQ(U32(uint32(8*eights*l.size[array])), l.at[array].Base)
 	}
 	l.JMP(LabelRef(label))
 	l.Label(label + "Done")
@@ -109,7 +110,7 @@ func (l *loop) fill(r reg.Register) reg.VecVirtual {
 // spread fills a register with a float that is a parameter.
 func (l *loop) spread(name string) reg.VecVirtual {
 	y := l.YMM()
-	l.VPBROADCASTD(l.Load(l.Param(name), l.XMM()), y)
+	l.VBROADCASTSS(gen.Argument(l.Context, name), y)
 	return y
 }
 

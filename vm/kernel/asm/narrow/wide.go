@@ -91,13 +91,8 @@ func wideHalves(c *Context) {
 type wideRounder struct{ one, half, quiet, upper reg.VecVirtual }
 
 func newWideRounder(l *loop) wideRounder {
-	spread := func(bits uint32) reg.VecVirtual {
-		r, z := l.GP32(), l.ZMM()
-		l.MOVL(U32(bits), r)
-		l.VPBROADCASTD(r, z)
-		return z
-	}
-	return wideRounder{spread(1), spread(0x7fff), spread(0x400000), spread(0xffff0000)}
+	c := l.Context
+	return wideRounder{wideConstant(c, 1), wideConstant(c, 0x7fff), wideConstant(c, 0x400000), wideConstant(c, 0xffff0000)}
 }
 
 // round is that of a rounder.
