@@ -35,6 +35,8 @@ func (p *Program) box(s *Scratch, views []View, rows, cols int, code []vec.Inst)
 	r.flatten()
 	r.splats()
 	switch {
+	case r.lays():
+		r.spread()
 	case r.scattered():
 		r.staged(0, 0, r.rows*r.cols)
 	case r.cols < vec.Lanes && r.rows > 1:

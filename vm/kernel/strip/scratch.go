@@ -1,6 +1,10 @@
 package strip
 
-import "github.com/npulang/npu/vm/kernel/vec"
+import (
+	"unsafe"
+
+	"github.com/npulang/npu/vm/kernel/vec"
+)
 
 // Scratch is what runs of programs need on the way, one for each goroutine. The zero
 // value is ready for use; it grows to what the largest program needs.
@@ -8,6 +12,7 @@ type Scratch struct {
 	state  vec.State
 	table  []vec.Operand
 	blocks []vec.Block // a staged block for each view, then the temps
+	laid   []vec.Block // so many for each view, of operands that are laid out
 	last   *Program    // whose constants and temps are in the table
 }
 
@@ -38,6 +43,16 @@ func (s *Scratch) fit(p *Program) {
 
 // stage is the block in which a view's elements are collected.
 func (s *Scratch) stage(i int) *vec.Block { return &s.blocks[i] }
+
+// lay makes room for the operands of n views.
+func (s *Scratch) lay(n int) {
+	if n*laid > len(s.laid) {
+		s.laid = vec.Aligned(n * laid)
+	}
+}
+
+// laidAt is where a view's elements are laid out.
+func (s *Scratch) laidAt(i int) unsafe.Pointer { return s.laid[i*laid].Pointer() }
 
 // clear lets go of the views' memory.
 func (s *Scratch) clear(p *Program) { clear(s.table[:len(p.elems)]) }

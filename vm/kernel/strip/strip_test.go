@@ -56,9 +56,10 @@ func TestBox(t *testing.T) {
 		var s strip.Scratch
 		r := rand.New(rand.NewPCG(1, 2))
 		for cols := 0; cols <= 200; cols++ {
-			for _, rows := range []int{0, 1, 2, 5} {
-				ld := cols + r.IntN(3)
-				xs, rv, cv := guarded(rows*ld, r.IntN(9)), guarded(cols, 1), guarded(rows, 3)
+			// Where results are dense, so many rows are more than are laid out at a time.
+			for _, rows := range []int{0, 1, 2, 5, 67, 5000/(cols+1) + 1} {
+				in, ld := cols+r.IntN(2), cols+r.IntN(2)*r.IntN(3)
+				xs, rv, cv := guarded(rows*in, r.IntN(9)), guarded(cols, 1), guarded(rows, 3)
 				ys, hs := guarded(rows*ld, r.IntN(9)), guarded(rows*ld, r.IntN(9))
 				for _, m := range []*memory{xs, rv, cv} {
 					for i := range m.data {
@@ -66,11 +67,11 @@ func TestBox(t *testing.T) {
 					}
 				}
 				ones := []float32{0.5}
-				p.Box(&s, []strip.View{strip.Matrix(xs.data, ld), strip.Columns(rv.data), strip.Rows(cv.data), {Ptr: unsafe.Pointer(&ones[0])},
+				p.Box(&s, []strip.View{strip.Matrix(xs.data, in), strip.Columns(rv.data), strip.Rows(cv.data), {Ptr: unsafe.Pointer(&ones[0])},
 					strip.Matrix(ys.data, ld), strip.Matrix(hs.data, ld)}, rows, cols)
 				for i := range rows {
 					for j := range cols {
-						h := float32(xs.data[i*ld+j]*rv.data[j]) + cv.data[i]
+						h := float32(xs.data[i*in+j]*rv.data[j]) + cv.data[i]
 						if got := hs.data[i*ld+j]; got != h {
 							t.Fatalf("%v %dx%d: h[%d,%d] is %g, want %g", level, rows, cols, i, j, got, h)
 						}
