@@ -16,10 +16,7 @@ import (
 // TestReach holds the rows that the index leaves out to taking nothing of what they
 // are left out for.
 func TestReach(t *testing.T) {
-	for _, op := range ir.Ops() {
-		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
-			continue
-		}
+	for _, op := range sampledOps {
 		r := rand.New(rand.NewPCG(4, uint64(len(op.Name))))
 		for range 20 {
 			c, in := sample(t, op, r)
@@ -39,18 +36,15 @@ func TestReach(t *testing.T) {
 // TestCandidates runs every candidate of sampled calls, and of calls that are large
 // enough for the ways of products to differ: not a bit may.
 func TestCandidates(t *testing.T) {
-	var x kernel.Exec
-	rivals := map[string]int{}
-	for _, op := range ir.Ops() {
-		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
-			continue
-		}
+	var rivals tally
+	eachOp(t, func(t *testing.T, op *ir.Op, x *kernel.Exec) {
 		r := rand.New(rand.NewPCG(5, uint64(len(op.Name))))
 		for range 10 {
 			c, in := sample(t, op, r)
-			compareCandidates(t, &x, kernel.Single(c, nil, kernel.Absent), given(in), rivals)
+			compareCandidates(t, x, kernel.Single(c, nil, kernel.Absent), given(in), &rivals)
 		}
-	}
+	})
+	var x kernel.Exec
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, c := range largeCalls {
 		call, err := kernel.Bind(c.op, c.attrs, typesOf(t, c.in), typesOf(t, c.out))
@@ -61,8 +55,8 @@ func TestCandidates(t *testing.T) {
 		for i, typ := range call.In {
 			in[i] = irtest.Tensor(r, typ)
 		}
-		compareCandidates(t, &x, kernel.Single(call, nil, kernel.Absent), in, rivals)
-		compareCandidates(t, &x, kernel.Single(call, in, kernel.Absent), in, rivals)
+		compareCandidates(t, &x, kernel.Single(call, nil, kernel.Absent), in, &rivals)
+		compareCandidates(t, &x, kernel.Single(call, in, kernel.Absent), in, &rivals)
 	}
 	for _, text := range slices.Concat(gatedRegions, scoresRegions, rowsRegions, narrowGates()) {
 		f, b := written(t, text)
@@ -73,10 +67,10 @@ func TestCandidates(t *testing.T) {
 				b.Const[i] = in[i]
 			}
 		}
-		compareCandidates(t, &x, b, in, rivals)
+		compareCandidates(t, &x, b, in, &rivals)
 	}
 	for _, row := range kernel.Table() {
-		if n := rivals[row.Name]; n == 0 && row.Ways() > 1 {
+		if n := rivals.of[row.Name]; n == 0 && row.Ways() > 1 {
 			t.Errorf("no call has two candidates of %s", row.Name)
 		}
 	}
@@ -118,11 +112,14 @@ var rowsRegions = []string{
 }
 
 // compareCandidates runs a body by each of its candidates, as a whole and by parts.
-func compareCandidates(t *testing.T, x *kernel.Exec, b *kernel.Body, in []*tensor.T, rivals map[string]int) {
+func compareCandidates(t *testing.T, x *kernel.Exec, b *kernel.Body, in []*tensor.T, rivals *tally) {
 	t.Helper()
 	for _, o := range choices() {
 		if o.Kind == kernel.Reference && len(b.Ops) > 1 {
 			continue
+		}
+		if o.Kind == kernel.Generic && testing.Short() && kernel.Prepare(b, &o).Work > 1e6 {
+			continue // a millisecond; by portable loops under the race detector a minute in all
 		}
 		o.Threads = 2
 		own := kernel.Prepare(b, &o)
@@ -136,7 +133,7 @@ func compareCandidates(t *testing.T, x *kernel.Exec, b *kernel.Body, in []*tenso
 		}
 		for _, candidate := range list {
 			row, _, _ := strings.Cut(candidate.Name, " ")
-			rivals[row] += len(list) - 1
+			rivals.add(row, len(list)-1)
 			o.Choose = func(of *kernel.Body) string {
 				if of != b {
 					t.Errorf("asked about %v", of)

@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,57 +14,6 @@ import (
 	"github.com/npulang/npu/vm/kernel/isa"
 )
 
-// attrsText is how codegen writes attributes.
-func attrsText(c *ir.Call) string {
-	var parts []string
-	for i, a := range c.Op.Attrs {
-		if l := c.Attrs[i]; !l.Equal(a.Default) {
-			parts = append(parts, a.Name+"="+l.String())
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// sample makes a legal call of an operator and arguments for it.
-func sample(t *testing.T, op *ir.Op, r *rand.Rand) (*ir.Call, []*tensor.T) {
-	t.Helper()
-	c := op.Sample(r)
-	c.Op = op
-	if c.Attrs == nil {
-		c.Attrs = op.Defaults()
-	}
-	if err := ir.InferCall(&c); err != nil {
-		t.Fatalf("%s: the sample is not legal: %v", op.Name, err)
-	}
-	in := make([]*tensor.T, len(c.In))
-	for i, typ := range c.In {
-		switch {
-		case i < len(c.Known) && c.Known[i] != nil:
-			in[i] = c.Known[i]
-		case !typ.Absent():
-			in[i] = irtest.Tensor(r, typ)
-		}
-	}
-	return &c, in
-}
-
-// choices are the kernels that tests ask for: the reference, and each level that
-// this processor has.
-func choices() []kernel.Options {
-	list := []kernel.Options{{}, {Kind: kernel.Generic}}
-	for _, l := range isa.Levels() {
-		if l != isa.Portable {
-			list = append(list, kernel.Options{Kind: kernel.Fast, Level: l, Packs: new(kernel.Packs)})
-		}
-	}
-	return list
-}
-
-// given are the arguments that are there.
-func given(in []*tensor.T) []*tensor.T {
-	return slices.DeleteFunc(slices.Clone(in), func(t *tensor.T) bool { return t == nil })
-}
-
 // forRegions are rows that take several operators, and the reference.
 var forRegions = []string{"any", "gated/f32", "gated/bf16", "gated/f16", "gated/int8", "scores/f32", "quantize/f32"}
 
@@ -75,12 +23,8 @@ var forRegions = []string{"any", "gated/f32", "gated/bf16", "gated/f16", "gated/
 // write all of them. So does what it uses on its way, which is what other operators
 // have left there. Parts, computed the last one first, give the bits of the whole.
 func TestEveryRow(t *testing.T) {
-	ran := map[string]int{}
-	var x kernel.Exec
-	for _, op := range ir.Ops() {
-		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
-			continue
-		}
+	var ran tally
+	eachOp(t, func(t *testing.T, op *ir.Op, x *kernel.Exec) {
 		r := rand.New(rand.NewPCG(1, uint64(len(op.Name))))
 		for range 40 {
 			sampled, in := sample(t, op, r)
@@ -92,14 +36,14 @@ func TestEveryRow(t *testing.T) {
 			for _, o := range choices() {
 				for _, consts := range [][]*tensor.T{nil, in} {
 					k := kernel.Prepare(kernel.Single(c, consts, kernel.Absent), &o)
-					ran[k.Name]++
-					compare(t, k, &x, c, given(in), want, wantErr)
+					ran.add(k.Name, 1)
+					compare(t, k, x, c, given(in), want, wantErr)
 				}
 			}
 		}
-	}
+	})
 	for _, row := range kernel.Table() {
-		if !slices.Contains(forRegions, row.Name) && !slices.ContainsFunc(slices.Collect(maps.Keys(ran)), func(name string) bool { return strings.HasPrefix(name, row.Name+"/") }) {
+		if !slices.Contains(forRegions, row.Name) && !slices.ContainsFunc(ran.names(), func(name string) bool { return strings.HasPrefix(name, row.Name+"/") }) {
 			t.Errorf("no sampled call was run by %s", row.Name)
 		}
 	}
@@ -156,27 +100,10 @@ func compareParts(t *testing.T, k *kernel.Prepared, x *kernel.Exec, c *ir.Call, 
 	}
 }
 
-// garbage makes tensors for a call's results that hold something else.
-func garbage(c *ir.Call) []*tensor.T { return garbageOf(c.Out) }
-
-func garbageOf(types []ir.Type) []*tensor.T {
-	out := make([]*tensor.T, len(types))
-	for i, typ := range types {
-		out[i] = tensor.New(typ.DType, typ.Ints()...)
-		for j := range out[i].Data {
-			out[i].Data[j] = 0xa5
-		}
-	}
-	return out
-}
-
 // TestInto holds every operator to computing where it is told to, so that a run
 // allocates no results.
 func TestInto(t *testing.T) {
-	for _, op := range ir.Ops() {
-		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
-			continue
-		}
+	for _, op := range sampledOps {
 		r := rand.New(rand.NewPCG(2, uint64(len(op.Name))))
 		for range 20 {
 			c, in := sample(t, op, r)
@@ -194,10 +121,7 @@ func TestInto(t *testing.T) {
 // TestSteady holds every operator to finding what they need where the last evaluation
 // has left it.
 func TestSteady(t *testing.T) {
-	for _, op := range ir.Ops() {
-		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
-			continue
-		}
+	for _, op := range sampledOps {
 		for _, o := range choices() {
 			r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
 			var x kernel.Exec
@@ -257,19 +181,6 @@ func TestLongKernelsStop(t *testing.T) {
 	}
 }
 
-func typesOf(t testing.TB, list string) []ir.Type {
-	t.Helper()
-	var types []ir.Type
-	for _, s := range strings.Fields(list) {
-		typ, err := ir.ParseType(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		types = append(types, typ)
-	}
-	return types
-}
-
 func TestBindRefuses(t *testing.T) {
 	f4 := ir.T(tensor.F32, ir.N(4))
 	for _, c := range []struct {
@@ -310,40 +221,43 @@ func TestSelect(t *testing.T) {
 // argument's memory: no bit may differ from results that lie apart. The second
 // of two sizes has more elements than are computed at a time.
 func TestInPlace(t *testing.T) {
-	var never []string
-	long := 0
-	for _, op := range ir.Ops() {
-		if op.Class != ir.Elementwise || op.Sample == nil || op.Eval == nil {
-			continue
+	var replaced, long tally
+	eachOp(t, func(t *testing.T, op *ir.Op, x *kernel.Exec) {
+		if op.Class != ir.Elementwise {
+			return
 		}
-		replaced := 0
 		r := rand.New(rand.NewPCG(3, uint64(len(op.Name))))
-		for range 60 {
+		for range inPlaceRounds() {
 			c, in := sample(t, op, r)
-			replaced += replace(t, c, in)
+			replaced.add(op.Name, replace(t, x, c, in))
 			if c, in, ok := enlarged(r, c, in); ok {
-				long += replace(t, c, in)
+				long.add("all", replace(t, x, c, in))
 			}
 		}
-		if replaced == 0 {
-			never = append(never, op.Name)
-		}
-	}
+	})
 	// What compares numbers, or asks about them, gives another dtype.
+	never := slices.DeleteFunc(replaced.names(), func(name string) bool { return replaced.of[name] > 0 })
 	slices.Sort(never)
 	if got, want := strings.Join(never, " "), "greater greater_equal is_finite is_inf is_nan less less_equal"; got != want {
 		t.Errorf("no sampled call replaces an argument of %s, want %s", got, want)
 	}
-	if long < 500 {
-		t.Errorf("only %d long calls replace an argument", long)
+	if n, least := long.of["all"], 8*inPlaceRounds(); n < least {
+		t.Errorf("only %d long calls replace an argument, fewer than %d", n, least)
 	}
+}
+
+// inPlaceRounds is how many calls of an operator are sampled.
+func inPlaceRounds() int {
+	if testing.Short() {
+		return 30
+	}
+	return 60
 }
 
 // replace runs a call once for each argument that it may replace, by the kernels of
 // every level, and returns how many that were.
-func replace(t *testing.T, c *ir.Call, in []*tensor.T) (count int) {
+func replace(t *testing.T, x *kernel.Exec, c *ir.Call, in []*tensor.T) (count int) {
 	t.Helper()
-	var x kernel.Exec
 	for i := range in {
 		if in[i] == nil || !c.InPlace(i) {
 			continue
@@ -353,10 +267,10 @@ func replace(t *testing.T, c *ir.Call, in []*tensor.T) (count int) {
 			k := kernel.Prepare(kernel.Single(c, nil, i), &o)
 			apart := kernel.Prepare(kernel.Single(c, nil, kernel.Absent), &o)
 			want := garbage(c)
-			wantErr := apart.Do(&x, 0, 1, want, given(in))
+			wantErr := apart.Do(x, 0, 1, want, given(in))
 			args := slices.Clone(in)
 			args[i] = in[i].Clone()
-			err := k.Do(&x, 0, 1, []*tensor.T{args[i]}, given(args))
+			err := k.Do(x, 0, 1, []*tensor.T{args[i]}, given(args))
 			if (err != nil) != (wantErr != nil) {
 				t.Fatalf("%s in place of argument %d: error %v, want %v", k.Name, i, err, wantErr)
 			}

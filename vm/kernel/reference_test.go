@@ -40,10 +40,7 @@ var byReference = func() map[string]string {
 func TestByReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(30, 30))
 	options := kernel.Best()
-	for _, op := range ir.Ops() {
-		if op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const || op.Sample == nil {
-			continue
-		}
+	for _, op := range sampledOps {
 		asked, taken := map[tensor.DType]int{}, map[tensor.DType]int{}
 		for range 600 {
 			c := op.Sample(r)

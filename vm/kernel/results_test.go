@@ -16,10 +16,7 @@ import (
 func TestResults(t *testing.T) {
 	var x kernel.Exec
 	taken := 0
-	for _, op := range ir.Ops() {
-		if op.Sample == nil || op.Eval == nil || op.Class == ir.Region || op.Flags&(ir.Impure|ir.Projection|ir.Unbound) != 0 || op == ir.Const {
-			continue
-		}
+	for _, op := range sampledOps {
 		r := rand.New(rand.NewPCG(4, uint64(len(op.Name))))
 		for range 10 {
 			c, in := sample(t, op, r)
