@@ -56,7 +56,21 @@ func spreadBytes(m, k int) View[int8] {
 	return View[int8]{bytes, k, 1}
 }
 
-func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[int8]) {
+// BenchmarkFormatTwo shares the products of BenchmarkFormat as BenchmarkTwo does.
+func BenchmarkFormatTwo(b *testing.B) {
+	for kind, name := range []string{BF16: "bf16", F16: "f16", Int8: "int8"} {
+		for _, s := range shapes {
+			b.Run(fmt.Sprintf("%v/%s/%dx%dx%d", isa.Best(), name, s.m, s.n, s.k), func(b *testing.B) {
+				f := FormatOf(isa.Best(), Kind(kind))
+				p := formatProduct(f, s.m, s.n, s.k, normalBytes)
+				benchTwo(b, f.level, &p, peakOf[kind], repeats(s.m, s.n, s.k))
+			})
+		}
+	}
+}
+
+// formatProduct is one by packed constants, of zeros where they are no bytes.
+func formatProduct(f *Format, m, n, k int, left func(m, k int) View[int8]) Product {
 	packed := Aligned(f.PackedLen(k, n))
 	a := Matrix{Data: Aligned(f.LeftLen(m, k)), Row: f.leftRow(k), Col: 1}
 	if f.kind == Int8 {
@@ -66,8 +80,13 @@ func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[
 	}
 	p := f.Product(m, n, k, a, packed)
 	p.C, p.Ldc = Aligned(m*n), n
+	return p
+}
+
+func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[int8]) {
+	p := formatProduct(f, m, n, k, left)
 	var x Scratch
-	repeat := 1 + 50e6/(2*m*n*k+1)
+	repeat := repeats(m, n, k)
 	var times, peaks []float64
 	for b.Loop() {
 		peaks = append(peaks, peakOf[f.kind](f.level))
@@ -83,7 +102,7 @@ func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[
 	rate := 2 * float64(m) * float64(n) * float64(k) / best
 	b.ReportMetric(rate, "GFLOP/s")
 	b.ReportMetric(100*rate/slices.Max(peaks), "%peak")
-	b.ReportMetric(4*float64(len(packed))/best, "GB/s-of-B")
+	b.ReportMetric(4*float64(f.PackedLen(k, n))/best, "GB/s-of-B")
 }
 
 // normalBytes are as int8 has them: the largest of a row is 127 or -127.

@@ -28,6 +28,8 @@ func plainFunction(f *avo.Function) error {
 		switch {
 		case i.Opcode == "VZEROUPPER":
 			wide = false
+		case wide && i.Opcode == "RET":
+			return fmt.Errorf("returns without VZEROUPPER")
 		case len(vectors) == 0:
 		case strings.HasSuffix(f.Name, "AVX2") && slices.ContainsFunc(vectors, beyond16):
 			// Of more live vectors than there are avo puts some into those of AVX-512.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestPlain: a float that is loaded by SSE is refused while the upper parts of registers are in
-// use, and only then; an argument where it lies is not.
+// use, and only then, an argument where it lies is not; nor may they be in use in the end.
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -25,7 +25,11 @@ func TestPlain(t *testing.T) {
 		{"before", func(c *build.Context, x, y reg.VecVirtual) {
 			c.Load(c.Param("x"), x)
 			c.VADDPS(x.AsY(), x.AsY(), y)
+			c.VZEROUPPER()
 		}, ""},
+		{"to the end", func(c *build.Context, x, y reg.VecVirtual) {
+			c.VPXOR(y, y, y)
+		}, "fAVX2 returns without VZEROUPPER"},
 		{"after", func(c *build.Context, x, y reg.VecVirtual) {
 			c.VPXOR(y, y, y)
 			c.VZEROUPPER()
@@ -36,6 +40,7 @@ func TestPlain(t *testing.T) {
 			c.VPXOR(y, y, y)
 			c.VBROADCASTSS(Argument(c, "x"), x.AsY())
 			c.VADDPS(x.AsY(), y, y)
+			c.VZEROUPPER()
 		}, ""},
 	} {
 		ctx := build.NewContext()
