@@ -52,8 +52,8 @@ func (p *pass) inBunches(sums []float32) {
 		for k := 0; k < p.depth; k += p.deep {
 			b.k = min(p.deep, p.depth-k)
 			b.filters, b.offsets = address(&panels.From(at/width, k).Data[0]), address(&p.offsets[k])
-			b.sums, b.lies = address(&sums[at-p.b.first]), address(&p.lies[0])
-			b.all(p.fast, len(p.lies), width)
+			b.sums = address(&sums[at-p.b.first])
+			b.all(p.bunching, width)
 			b.add = 1
 		}
 	}
@@ -64,26 +64,109 @@ const (
 	lineBytes  = 64
 )
 
-// all goes through n places with kernels for width filters. Bunches differ by one place at
-// most, so that none is much smaller than the rest. All of them together ask for the
-// filters of as many steps, which follow in memory and are next.
-func (b *bunches) all(fast *kernels, n, width int) {
-	most := len(fast.places) - 1
-	count := (n + most - 1) / most
-	low, high := n/count, n%count
-	b.next = b.filters + uintptr(b.k*width*floatBytes)
-	b.hop = (4*width*floatBytes + count - 1) / count
-	b.some(fast, low+1, high)
-	b.some(fast, low, count-high)
+// A bunching is some places, in order, and the bunches that they go by.
+type bunching struct {
+	lies  []int // bytes from the first place of the block to each
+	runs  []bunchRun
+	count int // of bunches
 }
 
-// some goes through n bunches of so many places, not too many at a time: the garbage
-// collector waits meanwhile.
-func (b *bunches) some(fast *kernels, places, n int) {
+// A bunchRun is bunches of as many places each, one behind the other.
+type bunchRun struct {
+	kernel        func(*bunches)
+	places, count int
+}
+
+// bunchingOf parts places into bunches: of neighbours, if that takes no more steps than
+// bunches of places that lie anywhere, where sums don't wait for each other.
+func bunchingOf(lies []int, fast *kernels) bunching {
+	b := bunching{lies: lies}
+	if len(fast.places) == 0 || len(lies) == 0 {
+		return b
+	}
+	anywhere := bunchSizes(len(lies), len(fast.places)-1)
+	kernels, sizes := fast.places, anywhere
+	if most := len(fast.neighbours) - 1; most > 0 {
+		var near []int
+		for _, n := range stretches(lies) {
+			near = append(near, bunchSizes(n, most)...)
+		}
+		if bunchSteps(near) <= bunchSteps(anywhere) {
+			kernels, sizes = fast.neighbours, near
+		}
+	}
+	b.count = len(sizes)
+	for _, n := range sizes {
+		if last := len(b.runs) - 1; last >= 0 && b.runs[last].places == n {
+			b.runs[last].count++
+			continue
+		}
+		b.runs = append(b.runs, bunchRun{kernels[n], n, 1})
+	}
+	return b
+}
+
+// bunches is about how many bunches rows of places have.
+func (k *kernels) bunches(rows, cols int) int {
+	most := len(k.places) - 1
+	count := (rows*cols + most - 1) / most
+	if near := len(k.neighbours) - 1; near > 0 {
+		count = min(count, rows*((cols+near-1)/near))
+	}
+	return count
+}
+
+// stretches are how many of the places are neighbours, one stretch after the other.
+func stretches(lies []int) (list []int) {
+	for i, at := range lies {
+		if i == 0 || at != lies[i-1]+floatBytes {
+			list = append(list, 0)
+		}
+		list[len(list)-1]++
+	}
+	return list
+}
+
+// bunchSizes are those of the bunches of n places, of so many at most. They differ by one
+// place at most, so that none is much smaller than the rest.
+func bunchSizes(n, most int) []int {
+	count := (n + most - 1) / most
+	sizes := make([]int, count)
+	for i := range sizes {
+		if sizes[i] = n / count; i < n%count {
+			sizes[i]++
+		}
+	}
+	return sizes
+}
+
+// bunchSteps is what bunches take for each k, in places.
+func bunchSteps(sizes []int) (steps int) {
+	for _, n := range sizes {
+		steps += max(n, fewest)
+	}
+	return steps
+}
+
+// all goes through the places with kernels for width filters. All bunches together ask for
+// the filters of as many steps, which follow in memory and are next.
+func (b *bunches) all(of *bunching, width int) {
+	b.lies = address(&of.lies[0])
+	b.next = b.filters + uintptr(b.k*width*floatBytes)
+	b.hop = (4*width*floatBytes + of.count - 1) / of.count
+	for i := range of.runs {
+		b.some(&of.runs[i])
+	}
+}
+
+// some goes through the bunches of a run, not too many at a time: the garbage collector
+// waits meanwhile.
+func (b *bunches) some(r *bunchRun) {
 	const atOnce = 1 << 18 // steps of k of a place: some hundred microseconds
-	for each := max(1, atOnce/(b.k*places)); n > 0; n -= each {
+	n := r.count
+	for each := max(1, atOnce/(b.k*r.places)); n > 0; n -= each {
 		b.count = min(n, each)
-		fast.places[places](b)
+		r.kernel(b)
 	}
 }
 

@@ -187,6 +187,17 @@ func randomSingle(r *rand.Rand) conv.Shape {
 	return conv.Shape{Images: 1 + r.IntN(2), Groups: 1 + r.IntN(2), Channels: 1 + r.IntN(90), Filters: 3 + r.IntN(90), Axes: []conv.Axis{a, a}}
 }
 
+// TestDenseRows: rows of all lengths that bunches of neighbours are made of.
+func TestDenseRows(t *testing.T) {
+	length := 0
+	testShapes(t, turned, func(r *rand.Rand) conv.Shape {
+		length = length%30 + 1
+		size := 1 + r.IntN(3)
+		rows, cols := axis(1+r.IntN(3), 1, 1, 1, 0, 0), axis(length+size-1, size, 1, 1, 0, 0)
+		return conv.Shape{Images: 1, Groups: 1, Channels: 1 + r.IntN(30), Filters: 1 + r.IntN(70), Axes: []conv.Axis{rows, cols}}
+	})
+}
+
 func TestDenseInPlace(t *testing.T) { testKernel(t, inPlace, 40, 3) }
 
 func TestThin(t *testing.T) { testKernel(t, thin, 3, 2) }

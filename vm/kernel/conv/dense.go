@@ -29,16 +29,17 @@ type Dense struct {
 	sides   [2]side
 	direct  bool // x is read where it lies, unless its channels share few sets of the first-level cache
 
+	shared bool // by several parts, so that other cores may have x in their caches
 	scaled bool // what is staged is multiplied by factors of channels
 
 	grid    grid
 	stage   stage
-	offsets []int    // by k: bytes behind the first place
-	whole   []octet  // of a block
-	rest    []octet  // of the last block, if it is smaller
-	lies    [2][]int // of the same: bytes from the first place to each
-	deep    int      // k of a panel
-	ld      int      // floats between the rows of a tile
+	offsets []int       // by k: bytes behind the first place
+	whole   []octet     // of a block
+	rest    []octet     // of the last block, if it is smaller
+	bunches [2]bunching // of the same
+	deep    int         // k of a panel
+	ld      int         // floats between the rows of a tile
 	room    struct{ stage, panel, tile, sums int }
 }
 
@@ -153,7 +154,9 @@ func (d *Dense) lay() {
 	_, lastCols := d.grid.cols.part(d.grid.cols.parts() - 1)
 	rest := lastRows * lastCols
 	d.whole, d.rest = octetsOf(places, cols, pitch), octetsOf(rest, lastCols, pitch)
-	d.lies = [2][]int{liesOf(places, cols, pitch), liesOf(rest, lastCols, pitch)}
+	d.bunches = [2]bunching{
+		bunchingOf(liesOf(places, cols, pitch), d.fast), bunchingOf(liesOf(rest, lastCols, pitch), d.fast),
+	}
 	if d.ld = places; places < d.geo.places() { // a whole plane lies as in y
 		d.ld = roundUp(places, 16)
 	}

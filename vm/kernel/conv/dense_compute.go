@@ -25,6 +25,7 @@ type Work struct {
 	joiner   joiner
 	windows  windows
 	factor   Ending // of a factor for each channel
+	seen     uint32 // of what near has read
 	direct   *Work  // of what Winograd leaves to a direct convolution
 }
 
@@ -47,11 +48,11 @@ func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
 	stage, room := room[:d.room.stage], room[d.room.stage:]
 	panel, room := room[:d.room.panel], room[d.room.panel:]
 	tile, sums := room[:d.room.tile], room[d.room.tile:]
-	octets, lies := d.whole, d.lies[0]
+	octets, bunching := d.whole, &d.bunches[0]
 	if b.places() != d.grid.rows.each*d.grid.cols.each {
-		octets, lies = d.rest, d.lies[1]
+		octets, bunching = d.rest, &d.bunches[1]
 	}
-	p := pass{d, w, b, octets, lies, d.source(w, &b, stage, x), panel, tile, packed}
+	p := pass{d, w, b, octets, bunching, d.source(w, &b, stage, x), panel, tile, packed}
 	t := Tile{
 		Image: b.image, Channel: b.group*d.Filters + b.first, Channels: b.last - b.first,
 		Place: (b.slice*d.geo.rows.Out+b.row)*d.geo.cols.Out + b.col, Places: b.places(),
@@ -64,7 +65,7 @@ func (d *Dense) Compute(w *Work, u int, x, packed []float32) Tile {
 		p.single(sums)
 		t.Data, t.Ld = sums, 1
 	case d.turned:
-		if d.bunched(len(lies)) {
+		if d.bunched(b.places()) {
 			p.inBunches(sums)
 		} else {
 			p.turned(sums)
@@ -86,15 +87,22 @@ func (d *Dense) source(w *Work, b *Block, stage, x []float32) *float32 {
 	channel := d.geo.planes * d.geo.inputs()
 	x = x[(b.image*d.Groups+b.group)*d.Channels*channel:]
 	if d.direct {
-		return &x[b.row*d.geo.cols.In+b.col]
+		x = x[b.row*d.geo.cols.In+b.col:]
 	}
 	if !w.holds || !sameInput(&w.staged, b) {
-		if d.scaled {
+		switch {
+		case d.direct && d.shared && !d.single():
+			w.near(x, d.Channels, d.geo.inputs(), d.geo.sees(b))
+		case d.direct:
+		case d.scaled:
 			d.scale(w, b, stage, x)
-		} else {
+		default:
 			d.fill(b, stage, x)
 		}
 		w.staged, w.holds = *b, true
+	}
+	if d.direct {
+		return &x[0]
 	}
 	return &stage[0]
 }
@@ -126,7 +134,7 @@ type pass struct {
 	w                   *Work
 	b                   Block
 	octets              []octet
-	lies                []int
+	bunching            *bunching
 	src                 *float32
 	panel, tile, packed []float32
 }

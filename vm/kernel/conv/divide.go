@@ -45,7 +45,7 @@ func (d *Dense) Divide(parts int) int {
 	case d.turned && d.fast.places != nil:
 		each, cost = d.eachBunched, d.bunchedCost
 	}
-	d.grid = cheapest(parts, each, cost)
+	d.grid, d.shared = cheapest(parts, each, cost), parts > 1
 	d.lay()
 	return max(1, min(parts, d.Units()))
 }
@@ -170,8 +170,7 @@ func (d *Dense) eachBunched(_ int, f func(grid)) {
 func (d *Dense) bunchedCost(g *grid, parts int) float64 {
 	places, width := g.rows.each*g.cols.each, gemm.Width(d.level)
 	panels := float64(roundUp(g.filters.each, width) / width)
-	most := len(d.fast.places) - 1
-	bunches := (places + most - 1) / most
+	bunches := d.fast.bunches(g.rows.each, g.cols.each)
 	unit := unitCost + panels*float64(max(places, sumLatency*bunches)*d.depth+places*width/2+bunchCost*bunches)
 	staged := d.Channels * d.geo.outerTaps * places
 	block := 0.0

@@ -28,6 +28,8 @@ type kernels struct {
 
 	// places has functions by how many places their bunches have; nil: there are none.
 	places []func(*bunches)
+	// neighbours has those of bunches whose places are neighbours; nil: there are none.
+	neighbours []func(*bunches)
 
 	// flat has functions by how many filters their tiles have; see flats.
 	flat [flatRows + 1]func(*flats)

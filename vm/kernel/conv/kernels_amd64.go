@@ -24,6 +24,11 @@ var avx512 = kernels{
 		nil, places1AVX512, places2AVX512, places3AVX512, places4AVX512,
 		places5AVX512, places6AVX512, places7AVX512, places8AVX512,
 	},
+	neighbours: []func(*bunches){
+		nil, neighbours1AVX512, neighbours2AVX512, neighbours3AVX512, neighbours4AVX512,
+		neighbours5AVX512, neighbours6AVX512, neighbours7AVX512, neighbours8AVX512, neighbours9AVX512,
+		neighbours10AVX512, neighbours11AVX512, neighbours12AVX512, neighbours13AVX512, neighbours14AVX512,
+	},
 	flat:      [flatRows + 1]func(*flats){nil, flat1AVX512, flat2AVX512, flat3AVX512, flat4AVX512, flat5AVX512, flat6AVX512},
 	scaleRows: scaleRowsAVX2,
 	spread:    spreadAVX2, spreadWide: spreadWideAVX2, join: joinAVX512,

@@ -71,3 +71,73 @@ func places7AVX512(b *bunches)
 //
 //go:noescape
 func places8AVX512(b *bunches)
+
+// neighbours1AVX512 sums up what bunches of 1 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours1AVX512(b *bunches)
+
+// neighbours2AVX512 sums up what bunches of 2 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours2AVX512(b *bunches)
+
+// neighbours3AVX512 sums up what bunches of 3 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours3AVX512(b *bunches)
+
+// neighbours4AVX512 sums up what bunches of 4 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours4AVX512(b *bunches)
+
+// neighbours5AVX512 sums up what bunches of 5 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours5AVX512(b *bunches)
+
+// neighbours6AVX512 sums up what bunches of 6 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours6AVX512(b *bunches)
+
+// neighbours7AVX512 sums up what bunches of 7 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours7AVX512(b *bunches)
+
+// neighbours8AVX512 sums up what bunches of 8 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours8AVX512(b *bunches)
+
+// neighbours9AVX512 sums up what bunches of 9 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours9AVX512(b *bunches)
+
+// neighbours10AVX512 sums up what bunches of 10 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours10AVX512(b *bunches)
+
+// neighbours11AVX512 sums up what bunches of 11 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours11AVX512(b *bunches)
+
+// neighbours12AVX512 sums up what bunches of 12 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours12AVX512(b *bunches)
+
+// neighbours13AVX512 sums up what bunches of 13 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours13AVX512(b *bunches)
+
+// neighbours14AVX512 sums up what bunches of 14 neighbours see times 32 filters.
+//
+//go:noescape
+func neighbours14AVX512(b *bunches)

@@ -158,7 +158,7 @@ func (c *Winograd) layParts(rows int) {
 		p := &c.parts[i]
 		first, n := c.grid.cols.part(i)
 		p.quadRow = c.bands.rowOf(c.geo.cols, first, n, c.fast)
-		p.kinds = [2][]quadBand{c.bands.list(&p.quadRow, rows), c.bands.list(&p.quadRow, rest)}
+		p.kinds = [2][]quadBand{c.bands.list(&p.quadRow, rows, c.fast), c.bands.list(&p.quadRow, rest, c.fast)}
 	}
 }
 

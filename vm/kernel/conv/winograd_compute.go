@@ -178,13 +178,13 @@ func (c *Winograd) product(w *Work, band *quadBand, quads, filters, to []float32
 	}
 	b := &w.bunches
 	*b = bunches{
-		src: address(&quads[0]), lies: address(&band.lies[0]), offsets: address(&c.offsets[0]),
+		src: address(&quads[0]), offsets: address(&c.offsets[0]),
 		filters: address(&filters[0]), sums: address(&to[0]), ld: points * width * floatBytes, k: n,
 	}
 	if add {
 		b.add = 1
 	}
-	b.all(c.fast, len(band.lies), width)
+	b.all(&band.bunching, width)
 }
 
 // mend puts in the place of sums that are not finite what a direct convolution gives.

@@ -128,12 +128,12 @@ func (b banding) lane(row, lane int) (band, at int) {
 
 // A quadBand is some quads of a block, in order.
 type quadBand struct {
-	first int   // of the block's
-	lies  []int // bytes from the band's first lane to each quad's
+	first    int // of the block's
+	bunching     // bytes are those from the band's first lane
 }
 
 // list makes the bands of a block of some rows.
-func (b banding) list(r *quadRow, rows int) []quadBand {
+func (b banding) list(r *quadRow, rows int, fast *kernels) []quadBand {
 	all := make([]quadBand, b.count(rows))
 	n := 0
 	for row := range rows {
@@ -145,6 +145,9 @@ func (b banding) list(r *quadRow, rows int) []quadBand {
 			all[i].lies = append(all[i].lies, floatBytes*at)
 			n++
 		}
+	}
+	for i := range all {
+		all[i].bunching = bunchingOf(all[i].lies, fast)
 	}
 	return all
 }

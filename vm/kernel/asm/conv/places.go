@@ -27,8 +27,16 @@ const (
 
 // placesOf is how many places a bunch has at most. AVX2: six of two registers leave
 // two for filters and two for what a place sees. AVX-512 would have the registers for
-// twelve; eight have as many sums under way as products take, and a pointer each.
+// fourteen; eight have as many sums under way as products take, and a pointer each.
 var placesOf = map[string]int{"AVX2": 6, "AVX512": 8}
+
+// neighboursOf is how many a bunch of neighbours has with AVX-512, where one pointer does for
+// all of them. Fourteen leave two registers for filters and two for what a place sees, and are
+// what rows of 7, 14, 28, 56 and 112 places are made of. On an Emerald Rapids whose cores have a
+// busy neighbour on their other half they take less time than eight, for which filters are
+// loaded more often. Products that take what a place sees from memory (see asm/gemm/spread.go)
+// gained nothing here: there would be two loads and more in a cycle.
+const neighboursOf = 14
 
 const (
 	unroll = 4 // steps along k that the loop has in a row
@@ -39,8 +47,13 @@ const (
 func places(c *Context) {
 	for _, l := range levels {
 		for n := 1; n <= placesOf[l.name]; n++ {
-			newBunch(c, l, n).write()
+			newBunch(c, l, n).write(fmt.Sprintf("places%d%s", n, l.name), "places")
 		}
+	}
+	for n := 1; n <= neighboursOf; n++ {
+		b := newBunch(c, levels[1], n)
+		b.neighbours = true
+		b.write(fmt.Sprintf("neighbours%d%s", n, b.name), "neighbours")
 	}
 }
 
@@ -50,6 +63,8 @@ type bunch struct {
 	level
 	at   reg.GPVirtual
 	sums [][]reg.VecVirtual // by place
+
+	neighbours bool // the places of a bunch are neighbours in memory
 }
 
 func newBunch(c *Context, l level, n int) *bunch {
@@ -60,12 +75,11 @@ func newBunch(c *Context, l level, n int) *bunch {
 	return b
 }
 
-func (b *bunch) write() {
-	name := fmt.Sprintf("places%d%s", len(b.sums), b.name)
+func (b *bunch) write(name, what string) {
 	b.Function(name)
 	b.Pragma("noescape")
 	b.Signature(gen.Pointer("conv", "b", "bunches"))
-	b.Doc(fmt.Sprintf("%s sums up what bunches of %d places see times %d filters.", name, len(b.sums), b.bytes/2))
+	b.Doc(fmt.Sprintf("%s sums up what bunches of %d %s see times %d filters.", name, len(b.sums), what, b.bytes/2))
 	b.at = b.Load(b.Param("b"), b.GP64()).(reg.GPVirtual)
 	b.Label("bunch")
 	b.begin()
@@ -120,12 +134,15 @@ func (b *bunch) put() {
 func (b *bunch) sources() []reg.GPVirtual {
 	lies, first := b.field(fieldLies), b.field(fieldSrc)
 	src := make([]reg.GPVirtual, len(b.sums))
+	if b.neighbours {
+		src = src[:1]
+	}
 	for i := range src {
 		src[i] = b.GP64()
 		b.MOVQ(Mem{Base: lies, Disp: 8 * i}, src[i])
 		b.ADDQ(first, src[i])
 	}
-	b.ADDQ(Imm(uint64(8*len(src))), lies)
+	b.ADDQ(Imm(uint64(8*len(b.sums))), lies)
 	b.MOVQ(lies, Mem{Base: b.at, Disp: fieldLies})
 	return src
 }
@@ -174,9 +191,13 @@ func (b *bunch) product(src []reg.GPVirtual, offsets, filters reg.GPVirtual, s i
 	for at := 0; at < line; at += 64 {
 		b.PREFETCHT0(Mem{Base: filters, Disp: (s+ahead)*line + at})
 	}
+	at := func(i int) Mem { return Mem{Base: src[i], Index: offset, Scale: 1} }
+	if b.neighbours {
+		at = func(i int) Mem { return Mem{Base: src[0], Index: offset, Scale: 1, Disp: 4 * i} }
+	}
 	for i, place := range b.sums {
 		x := b.vec(b.Context)
-		b.VBROADCASTSS(Mem{Base: src[i], Index: offset, Scale: 1}, x)
+		b.VBROADCASTSS(at(i), x)
 		for v, r := range row {
 			b.VFMADD231PS(r, x, place[v])
 		}
