@@ -2,8 +2,8 @@ package gemm
 
 import "github.com/npulang/npu/vm/kernel/isa"
 
-// direct lists the formats whose kernels read panels as they are. AVX-512 without fast products of bf16 widens them, and without those of bytes it
-// does as AVX2 without.
+// direct lists the formats whose kernels read panels as they are. AVX-512 without fast products
+// of bf16 widens them, and without those of bytes it does as AVX2 without.
 func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	bytes := &Format{name: "int8 groups", set: &int8Groups, deep: groupBytes, left: leftSplit, split: &splitAVX2}
 	bytes.wide = &Format{level: level, kind: Int8, set: &int8Wide, deep: groupBytes, left: leftWide, split: &splitAVX2}

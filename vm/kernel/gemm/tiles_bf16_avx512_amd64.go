@@ -77,32 +77,32 @@ func tile11x1BF16AVX512(t *tile)
 //go:noescape
 func tile12x1BF16AVX512(t *tile)
 
-// keep7BF16AVX512 computes 7 by 32 elements of C.
+// keep7BF16AVX512 computes 7 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep7BF16AVX512(t *tile)
 
-// keep8BF16AVX512 computes 8 by 32 elements of C.
+// keep8BF16AVX512 computes 8 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep8BF16AVX512(t *tile)
 
-// keep9BF16AVX512 computes 9 by 32 elements of C.
+// keep9BF16AVX512 computes 9 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep9BF16AVX512(t *tile)
 
-// keep10BF16AVX512 computes 10 by 32 elements of C.
+// keep10BF16AVX512 computes 10 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep10BF16AVX512(t *tile)
 
-// keep11BF16AVX512 computes 11 by 32 elements of C.
+// keep11BF16AVX512 computes 11 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep11BF16AVX512(t *tile)
 
-// keep12BF16AVX512 computes 12 by 32 elements of C.
+// keep12BF16AVX512 computes 12 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep12BF16AVX512(t *tile)

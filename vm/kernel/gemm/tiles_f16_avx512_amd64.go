@@ -77,32 +77,32 @@ func tile11x1F16AVX512(t *tile)
 //go:noescape
 func tile12x1F16AVX512(t *tile)
 
-// keep7F16AVX512 computes 7 by 32 elements of C.
+// keep7F16AVX512 computes 7 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep7F16AVX512(t *tile)
 
-// keep8F16AVX512 computes 8 by 32 elements of C.
+// keep8F16AVX512 computes 8 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep8F16AVX512(t *tile)
 
-// keep9F16AVX512 computes 9 by 32 elements of C.
+// keep9F16AVX512 computes 9 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep9F16AVX512(t *tile)
 
-// keep10F16AVX512 computes 10 by 32 elements of C.
+// keep10F16AVX512 computes 10 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep10F16AVX512(t *tile)
 
-// keep11F16AVX512 computes 11 by 32 elements of C.
+// keep11F16AVX512 computes 11 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep11F16AVX512(t *tile)
 
-// keep12F16AVX512 computes 12 by 32 elements of C.
+// keep12F16AVX512 computes 12 by 32 elements of C, and writes the floats of the panel.
 //
 //go:noescape
 func keep12F16AVX512(t *tile)

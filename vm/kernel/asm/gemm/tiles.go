@@ -109,7 +109,11 @@ func (t *tile) write() {
 	t.Function(name)
 	t.Pragma("noescape")
 	t.Signature(gen.Pointer("gemm", "t", "tile"))
-	t.Doc(fmt.Sprintf("%s computes %d by %d elements of C.", name, t.height, t.width()*t.lanes()))
+	what := "computes %d by %d elements of C"
+	if t.keeping {
+		what += ", and writes the floats of the panel"
+	}
+	t.Doc(fmt.Sprintf("%s "+what+".", name, t.height, t.width()*t.lanes()))
 	t.arg = t.Load(t.Param("t"), t.GP64()).(reg.GPVirtual)
 	t.sums = make([][]reg.VecVirtual, t.height)
 	for i := range t.sums {
