@@ -25,34 +25,50 @@ const (
 
 // A collector asks for collections. Its zero value is ready for use by several goroutines.
 type collector struct {
-	mu     sync.Mutex
-	made   int64       // bytes of results since the last collection that it knows of
-	next   int64       // when they are as many, it looks again whether one is worth it
-	cycles uint64      // how many collections it knows of
-	busy   atomic.Bool // one that was asked for is under way
+	made atomic.Int64 // bytes of results since the last collection that it knows of
+	next atomic.Int64 // when they are as many, it looks again whether one is worth it
+	busy atomic.Bool  // one that was asked for is under way
+
+	mu     sync.Mutex // of who looks
+	cycles uint64     // how many collections it knows of
 }
 
 // tell says of how many bytes the results are that a run has made.
 func (c *collector) tell(bytes int64) {
+	if c.made.Add(bytes) >= c.next.Load() {
+		c.look()
+	}
+}
+
+// look asks for a collection if it is worth it. What others tell meanwhile may be lost.
+func (c *collector) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made += bytes; c.made < c.next {
+	made := c.made.Load()
+	if made < c.next.Load() { // somebody else has looked
 		return
 	}
-	c.next = c.made + leastCollected
+	c.next.Store(made + leastCollected)
 	now := [...]metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/scan/heap:bytes"}, {Name: "/gc/gogc:percent"}}
 	metrics.Read(now[:])
 	cycles, scanned, percent := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64()
 	switch {
 	case cycles != c.cycles: // there was one that nobody has asked for here
-		c.made, c.next, c.cycles = 0, leastCollected, cycles
+		c.known(cycles)
 	case percent == math.MaxUint64: // the process does without
-	case uint64(c.made)/perScanned < scanned:
+	case uint64(made)/perScanned < scanned:
 	case c.busy.CompareAndSwap(false, true):
-		c.made, c.next, c.cycles = 0, leastCollected, cycles+1
+		c.known(cycles + 1)
 		go func() {
 			runtime.GC()
 			c.busy.Store(false)
 		}()
 	}
+}
+
+// known begins anew behind so many collections.
+func (c *collector) known(cycles uint64) {
+	c.made.Store(0)
+	c.next.Store(leastCollected)
+	c.cycles = cycles
 }
