@@ -379,22 +379,10 @@ func peakOf(threads int, precision string) float64 {
 	if measure == nil {
 		measure = peak.FMA
 	}
-	rates := make([]float64, threads)
-	var ready, done sync.WaitGroup
-	ready.Add(threads)
-	for i := range rates {
-		done.Go(func() {
-			ready.Done()
-			ready.Wait()
-			rates[i] = measure(isa.Best())
-		})
-	}
-	done.Wait()
-	sum := 0.0
-	for _, r := range rates {
-		sum += r
-	}
-	return sum
+	return together(threads, func(start func()) float64 {
+		start()
+		return measure(isa.Best())
+	})
 }
 
 // copyRate is how many 10^9 bytes a second so many threads read and write when they
@@ -402,24 +390,48 @@ func peakOf(threads int, precision string) float64 {
 // lie in caches.
 func copyRate(bytes int64, threads int) float64 {
 	each := max(int(bytes)/2/threads, 64)
+	return together(threads, func(start func()) float64 {
+		from, to := tensor.AlignedBytes(each), tensor.AlignedBytes(each)
+		copy(from, to) // so that the pages are there
+		start()
+		return fastest(float64(2*each)/1e9, func(times int) {
+			for range times {
+				copy(to, from)
+			}
+		})
+	})
+}
+
+// readRate is how many 10^9 bytes a second so many threads read, of which there are so many.
+func readRate(bytes int64, threads int) float64 {
+	each := int(bytes) / threads
+	return together(threads, func(start func()) float64 {
+		data := tensor.AlignedBytes(each)
+		clear(data) // so that each page is there, and not the one of zeros
+		start()
+		return fastest(float64(each)/1e9, func(times int) {
+			for range times {
+				peak.Read(isa.Best(), data)
+			}
+		})
+	})
+}
+
+// together is the sum of what so many goroutines measure at a time. Each says when it is
+// ready to start, and goes on when all are.
+func together(threads int, measure func(start func()) float64) (sum float64) {
 	rates := make([]float64, threads)
 	var ready, done sync.WaitGroup
 	ready.Add(threads)
 	for i := range rates {
 		done.Go(func() {
-			from, to := tensor.AlignedBytes(each), tensor.AlignedBytes(each)
-			copy(from, to) // so that the pages are there
-			ready.Done()
-			ready.Wait()
-			rates[i] = fastest(float64(2*each), func(times int) {
-				for range times {
-					copy(to, from)
-				}
-			}) / 1e9
+			rates[i] = measure(func() {
+				ready.Done()
+				ready.Wait()
+			})
 		})
 	}
 	done.Wait()
-	sum := 0.0
 	for _, r := range rates {
 		sum += r
 	}

@@ -55,7 +55,7 @@ type KernelTask struct {
 	GFlops    float64 `json:"gflops"`
 	GBytes    float64 `json:"gbytes"`
 	Limit     string  `json:"limit"`       // what bounds it: compute or memory; empty: it did not run
-	LimitRate float64 `json:"limit_rate"`  // GFLOP/s, or GB/s of a copy of as many bytes
+	LimitRate float64 `json:"limit_rate"`  // GFLOP/s, or GB/s of reading and copying as many bytes
 	Share     float64 `json:"limit_share"` // of the least time that the limit allows, in the least time that it took
 }
 
@@ -102,7 +102,7 @@ func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, err
 	}
 	r.RunMs = ms(time.Since(begin)) / float64(r.Runs)
 	tasks := m.Tasks()
-	limits := &limits{threads: r.Threads, flops: map[string]float64{}, copies: map[int64]float64{}}
+	limits := newLimits(r.Threads)
 	r.PeakGFlops = limits.peakOf("f32")
 	for i := range tasks {
 		k := r.task(&tasks[i], limits)
@@ -130,11 +130,11 @@ func (r *KernelReport) task(t *vm.Task, l *limits) KernelTask {
 	each := ms(t.Least)
 	k.LeastMs = each
 	k.GFlops, k.GBytes = rate(float64(t.Flops), each), rate(float64(t.Bytes), each)
-	compute, memory := 0.0, float64(t.Bytes)/1e6/l.copy(t.Bytes)
+	compute, memory := 0.0, l.memory(t.Bytes-t.Written, t.Written)
 	if peak := l.peakOf(t.DType); peak > 0 {
 		compute = float64(t.Flops) / 1e6 / peak
 	}
-	k.Limit, k.LimitRate = "memory", l.copy(t.Bytes)
+	k.Limit, k.LimitRate = "memory", rate(float64(t.Bytes), memory)
 	if compute > memory {
 		k.Limit, k.LimitRate = "compute", l.peakOf(t.DType)
 	}
@@ -186,8 +186,16 @@ func (k *KernelTask) candidates() string {
 type limits struct {
 	threads int
 	flops   map[string]float64 // peaks in GFLOP/s by precision
-	copies  map[int64]float64  // by bytes, powers of two
+	copies  sizedRates         // in GB/s, read and written bytes together
+	reads   sizedRates
 }
+
+func newLimits(threads int) *limits {
+	return &limits{threads: threads, flops: map[string]float64{}, copies: sizedRates{}, reads: sizedRates{}}
+}
+
+// sizedRates are rates by how many bytes lie side by side, powers of two.
+type sizedRates map[int64]float64
 
 // peakShares are the peaks of dtypes beside that of the precision that is measured for
 // them: f16 is computed in f32, and f64 in registers that hold half as many.
@@ -208,27 +216,42 @@ func (l *limits) peakOf(dtype string) float64 {
 }
 
 const (
-	// leastCopy and mostCopy bound the sizes at which copies are measured.
-	leastCopy = 4 << 10
-	mostCopy  = 128 << 20
+	// leastMoved and mostMoved bound the sizes at which copies and reads are measured.
+	leastMoved = 4 << 10
+	mostMoved  = 128 << 20
 )
 
-// copy is the rate in GB/s at which as many bytes are copied, read and written ones
-// together.
-func (l *limits) copy(bytes int64) float64 {
-	size := int64(leastCopy)
-	for size < min(bytes, mostCopy) {
+// memory is how many milliseconds it takes at least to read and write so many bytes: what
+// is written takes as long as a copy from as much that is read, and the rest of what is
+// read as long as reading.
+func (l *limits) memory(read, written int64) float64 {
+	all := read + written
+	copied := 2 * min(read, written)
+	if written > read {
+		copied = all
+	}
+	took := float64(copied) / 1e6 / l.rate(l.copies, all, copyRate)
+	if copied < all {
+		took += float64(all-copied) / 1e6 / l.rate(l.reads, all, readRate)
+	}
+	return took
+}
+
+// rate is one of rates for so many bytes, measured if it is not known yet.
+func (l *limits) rate(known sizedRates, bytes int64, measure func(bytes int64, threads int) float64) float64 {
+	size := int64(leastMoved)
+	for size < min(bytes, mostMoved) {
 		size *= 2
 	}
-	if _, ok := l.copies[size]; !ok {
-		// Small copies are no work for several.
+	if _, ok := known[size]; !ok {
+		// Small ones are no work for several.
 		threads := l.threads
-		if size < int64(threads)*leastCopy {
+		if size < int64(threads)*leastMoved {
 			threads = 1
 		}
-		l.copies[size] = copyRate(size, threads)
+		known[size] = measure(size, threads)
 	}
-	return l.copies[size]
+	return known[size]
 }
 
 // Text prints the report as a table. What kernels said that did not take a task, and

@@ -31,6 +31,7 @@ type Task struct {
 	DType  string           // of the results of the operator that has most flops; empty where there are bodies
 
 	Flops, Bytes int64 // of one time; bytes are those of arguments and results
+	Written      int64 // of them, the bytes of results
 
 	// What Watch counted.
 	Times int64
@@ -160,7 +161,8 @@ func (l *lister) describe(t *Task, st *step) bool {
 		if st.renames {
 			return false
 		}
-		t.Ops, t.Bytes = []string{st.Op.String()}, 2*l.m.program.Buffers[st.In[0]].Size
+		size := l.m.program.Buffers[st.In[0]].Size
+		t.Ops, t.Bytes, t.Written = []string{st.Op.String()}, 2*size, size
 		t.Types = l.types(st.In[:1], nil)
 	case bytecode.Branch:
 		t.Ops = []string{"if"}
@@ -191,16 +193,24 @@ func (l *lister) operators(t *Task, st *step) {
 	}
 	t.Kernel, t.Kind, t.Why, t.Task, t.Parts = st.task.Name, st.task.Kind, st.task.Why, st.task, st.parts
 	t.Types = l.types(st.in, st.out)
-	for _, b := range append(slices.Clone(st.in), st.out...) {
-		t.Bytes += l.m.program.Buffers[b].Size
-	}
+	read := l.size(st.in)
+	t.Written = l.size(st.out)
 	if st.call != nil { // it may read less than its arguments are
 		cost := st.call.Cost()
-		t.Bytes = cost.In + cost.Out
+		read, t.Written = cost.In, cost.Out
 	}
-	if !slices.ContainsFunc(st.out, func(b int) bool { return l.m.program.Buffers[b].Size > 0 }) {
-		t.Flops, t.Bytes = 0, 0 // nothing is read for results without elements
+	if l.size(st.out) == 0 {
+		t.Flops, read, t.Written = 0, 0, 0 // nothing is read for results without elements
 	}
+	t.Bytes = read + t.Written
+}
+
+// size is that of some buffers, in bytes.
+func (l *lister) size(buffers []int) (bytes int64) {
+	for _, b := range buffers {
+		bytes += l.m.program.Buffers[b].Size
+	}
+	return bytes
 }
 
 // multiplied is the dtype that an operator computes with: that of what a product

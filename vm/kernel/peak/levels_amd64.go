@@ -27,3 +27,6 @@ func int8(level isa.Level) loop {
 	}
 	return loop{int8Portable, 16}
 }
+
+// reads are the loops that load memory.
+var reads = map[isa.Level]func(data *byte, blocks int){isa.AVX2: readAVX2, isa.AVX512: readAVX512}

@@ -31,3 +31,13 @@ func quadsAVX2(rounds int)
 //
 //go:noescape
 func int8AVX512(rounds int)
+
+// readAVX2 reads so many blocks of 512 bytes.
+//
+//go:noescape
+func readAVX2(data *byte, blocks int)
+
+// readAVX512 reads so many blocks of 512 bytes.
+//
+//go:noescape
+func readAVX512(data *byte, blocks int)

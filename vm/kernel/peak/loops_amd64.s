@@ -401,3 +401,59 @@ round:
 done:
 	VZEROUPPER
 	RET
+
+// func readAVX2(data *byte, blocks int)
+// Requires: AVX
+TEXT ·readAVX2(SB), $0-16
+	MOVQ data+0(FP), AX
+	MOVQ blocks+8(FP), CX
+
+block:
+	DECQ    CX
+	JLT     done
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y0
+	VMOVDQU 64(AX), Y0
+	VMOVDQU 96(AX), Y0
+	VMOVDQU 128(AX), Y0
+	VMOVDQU 160(AX), Y0
+	VMOVDQU 192(AX), Y0
+	VMOVDQU 224(AX), Y0
+	VMOVDQU 256(AX), Y0
+	VMOVDQU 288(AX), Y0
+	VMOVDQU 320(AX), Y0
+	VMOVDQU 352(AX), Y0
+	VMOVDQU 384(AX), Y0
+	VMOVDQU 416(AX), Y0
+	VMOVDQU 448(AX), Y0
+	VMOVDQU 480(AX), Y0
+	ADDQ    $0x00000200, AX
+	JMP     block
+
+done:
+	VZEROUPPER
+	RET
+
+// func readAVX512(data *byte, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·readAVX512(SB), $0-16
+	MOVQ data+0(FP), AX
+	MOVQ blocks+8(FP), CX
+
+block:
+	DECQ      CX
+	JLT       done
+	VMOVDQU64 (AX), Z0
+	VMOVDQU64 64(AX), Z0
+	VMOVDQU64 128(AX), Z0
+	VMOVDQU64 192(AX), Z0
+	VMOVDQU64 256(AX), Z0
+	VMOVDQU64 320(AX), Z0
+	VMOVDQU64 384(AX), Z0
+	VMOVDQU64 448(AX), Z0
+	ADDQ      $0x00000200, AX
+	JMP       block
+
+done:
+	VZEROUPPER
+	RET

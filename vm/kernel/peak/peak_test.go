@@ -1,6 +1,7 @@
 package peak_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -15,6 +16,30 @@ func TestPeaks(t *testing.T) {
 			if g := measure(l); !(g > 0 && g < 1e6) {
 				t.Errorf("%s, %v: %g GFLOP/s", name, l, g)
 			}
+		}
+	}
+}
+
+// TestRead: every level reads memory of any length, and nothing behind it, where a page
+// that nobody may read would be.
+func TestRead(t *testing.T) {
+	for _, l := range isa.Levels() {
+		for _, n := range []int{0, 1, 511, 512, 1300, 1 << 16} {
+			peak.Read(l, make([]byte, n))
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, l := range isa.Levels() {
+		for _, n := range []int{32 << 10, 1 << 20, 16 << 20} {
+			b.Run(fmt.Sprintf("%v/%dK", l, n>>10), func(b *testing.B) {
+				data := make([]byte, n)
+				b.SetBytes(int64(n))
+				for b.Loop() {
+					peak.Read(l, data)
+				}
+			})
 		}
 	}
 }

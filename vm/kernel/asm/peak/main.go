@@ -2,6 +2,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -44,6 +46,8 @@ func loops(c *Context) {
 		func(a, sum reg.VecVirtual) { c.Instruction(gen.Accumulate("VEX.VPDPBUSD", a, a, sum)) })
 	loop(c, "int8AVX512", "VPDPBUSD of sixteen quads of bytes", zmm,
 		func(a, sum reg.VecVirtual) { c.VPDPBUSD(a, a, sum) })
+	read(c, "readAVX2", ymm, 32, func(m Mem, to reg.VecVirtual) { c.VMOVDQU(m, to) })
+	read(c, "readAVX512", zmm, 64, func(m Mem, to reg.VecVirtual) { c.VMOVDQU64(m, to) })
 }
 
 // vectors are the registers of a level, and how many chains it has.
@@ -75,6 +79,29 @@ func loop(c *Context, name, what string, v vectors, add func(a, sum reg.VecVirtu
 		add(a, s)
 	}
 	c.JMP(LabelRef("round"))
+	c.Label("done")
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// blockBytes is what a round of reading reads.
+const blockBytes = 512
+
+// read writes a function that loads memory and does nothing with it.
+func read(c *Context, name string, v vectors, size int, load func(m Mem, to reg.VecVirtual)) {
+	c.Function(name)
+	c.Pragma("noescape")
+	c.SignatureExpr("func(data *byte, blocks int)")
+	c.Doc(fmt.Sprintf("%s reads so many blocks of %d bytes.", name, blockBytes))
+	data, n := Mem{Base: c.Load(c.Param("data"), c.GP64())}, c.Load(c.Param("blocks"), c.GP64())
+	c.Label("block")
+	c.DECQ(n)
+	c.JLT(LabelRef("done"))
+	for at := 0; at < blockBytes; at += size {
+		load(data.Offset(at), v.alloc())
+	}
+	c.ADDQ(U32(blockBytes), data.Base)
+	c.JMP(LabelRef("block"))
 	c.Label("done")
 	c.VZEROUPPER()
 	c.RET()
