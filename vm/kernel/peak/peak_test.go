@@ -2,6 +2,7 @@ package peak_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -20,12 +21,16 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
-// TestRead: every level reads memory of any length, and nothing behind it, where a page
-// that nobody may read would be.
+// TestRead: every level reads memory of any length, also on several goroutines, as those who
+// measure do.
 func TestRead(t *testing.T) {
 	for _, l := range isa.Levels() {
 		for _, n := range []int{0, 1, 511, 512, 1300, 1 << 16} {
-			peak.Read(l, make([]byte, n))
+			var all sync.WaitGroup
+			for range 2 {
+				all.Go(func() { peak.Read(l, make([]byte, n)) })
+			}
+			all.Wait()
 		}
 	}
 }

@@ -2,6 +2,7 @@ package peak
 
 import (
 	"bytes"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/npulang/npu/vm/kernel/isa"
@@ -19,8 +20,9 @@ func Read(level isa.Level, data []byte) {
 		return
 	}
 	half := len(data) / 2
-	same = bytes.Equal(data[:half], data[half:2*half]) // is in assembly on most systems
+	same.Store(bytes.Equal(data[:half], data[half:2*half])) // is in assembly on most systems
 }
 
-// same is where Read leaves what it has not asked for, so that it is not optimised away.
-var same bool
+// same is where Read leaves what it has not asked for, so that it is not optimised away;
+// several may read at a time.
+var same atomic.Bool
