@@ -265,109 +265,6 @@ func (t *takeAlong) places(list []int64, i *tensor.T, at, first int) bool {
 	return true
 }
 
-// Coordinates are rows of depth indices; a block of x is what stands behind the
-// axes that they index.
-type coordinates struct {
-	sizes []int // of the axes that are indexed
-	rows  int
-	block int // elements
-	size  int // bytes of one
-	group int // rows of i for each batch of x; 0: there is no batch
-}
-
-func newCoordinates(c *ir.Call, batch int) *coordinates {
-	x, i := c.In[0].Ints(), c.In[1].Ints()
-	depth := i[len(i)-1]
-	k := &coordinates{sizes: x[batch : batch+depth], rows: 1, block: 1, size: c.In[0].DType.Size()}
-	for _, n := range i[:len(i)-1] {
-		k.rows *= n
-	}
-	for _, n := range x[batch+depth:] {
-		k.block *= n
-	}
-	groups := 1
-	for _, n := range x[:batch] {
-		groups *= n
-	}
-	if batch > 0 && groups > 0 {
-		k.group = k.rows / groups
-	}
-	return k
-}
-
-// load turns the rows of i from at on into numbers of blocks of x. Coordinates are
-// read some rows at a time.
-func (c *coordinates) load(list, room []int64, i *tensor.T, at int) bool {
-	depth := len(c.sizes)
-	per := max(1, len(room)/max(depth, 1))
-	for k := 0; k < len(list); k += per {
-		part := list[k:min(k+per, len(list))]
-		values := room[:len(part)*depth]
-		i.LoadInts(values, (at+k)*depth)
-		for r := range part {
-			part[r] = 0
-			if c.group > 0 {
-				part[r] = int64((at + k + r) / c.group)
-			}
-		}
-		for a, n := range c.sizes {
-			if !addCoordinates(part, values[a:], depth, n, i.DType) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// addCoordinates goes from blocks to those of an axis of size n within them; every
-// step-th value is the index of one.
-func addCoordinates(blocks, values []int64, step, n int, d tensor.DType) (ok bool) {
-	behind := int64(n)
-	if d.Kind() == tensor.Unsigned {
-		behind = 0 // see placeIndices
-	}
-	for r := range blocks {
-		v := values[r*step]
-		v += behind & (v >> 63)
-		if uint64(v) >= uint64(n) {
-			return false
-		}
-		blocks[r] = blocks[r]*int64(n) + v
-	}
-	return true
-}
-
-// A gatherND takes blocks of x; its items are rows of i.
-type gatherND struct{ *coordinates }
-
-func newGatherND(c *ir.Call) (indexer, string) {
-	k := newCoordinates(c, int(c.Int("batch_dims")))
-	if len(k.sizes) > indexRun {
-		return nil, "too many coordinates"
-	}
-	return &gatherND{k}, ""
-}
-
-func (g *gatherND) items() int { return g.rows }
-
-func (g *gatherND) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
-	list, room, bytes := indexRoom(x), indexRoom(x), g.block*g.size
-	if bytes == 0 && len(g.sizes) == 0 {
-		return true, nil // the rows of i hold nothing, however many there are
-	}
-	for ; first < end; first += indexRun {
-		part := list[:min(indexRun, end-first)]
-		if !g.load(part, room, in[1], first) {
-			return false, nil
-		}
-		move.Take(out[0].Data[first*bytes:], in[0].Data, bytes, part)
-		if err := x.Stop(); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
-}
-
 // A oneHot fills a row or, if the new axis is not the last, several at once, and
 // switches one element of each on. Its items are what is before the axis.
 type oneHot struct {
@@ -391,25 +288,39 @@ func newOneHot(c *ir.Call) (indexer, string) {
 
 func (h *oneHot) items() int { return h.outer }
 
+// oneHotBytes is how much is written before the budget is asked again.
+const oneHotBytes = 1 << 20
+
 func (h *oneHot) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
-	room, block := indexRoom(x), h.n*h.inner*h.size
-	for o := first; o < end; o++ {
-		to := out[0].Data[o*block : (o+1)*block]
+	room, row := indexRoom(x), h.n*h.inner*h.size
+	// Short rows are done together, as many as indices are read at a time.
+	each := max(1, min(indexRun/max(h.inner, 1), oneHotBytes/max(row, 1)))
+	for ; first < end; first += each {
+		rows := min(each, end-first)
+		to := out[0].Data[first*row : (first+rows)*row]
 		move.Fill(to, h.off)
-		for k := 0; k < h.inner; k += indexRun {
-			list := room[:min(indexRun, h.inner-k)]
-			if !loadIndices(list, in[0], o*h.inner+k, h.n) {
+		for k := 0; k < rows*h.inner; k += indexRun {
+			list := room[:min(indexRun, rows*h.inner-k)]
+			if !loadIndices(list, in[0], first*h.inner+k, h.n) {
 				return false, nil
 			}
-			for j, at := range list {
-				copy(to[(int(at)*h.inner+k+j)*h.size:], h.on)
-			}
+			h.places(list, k)
+			move.Set(to, h.on, list)
 		}
-		if o%64 == 63 {
-			if err := x.Stop(); err != nil {
-				return true, err
-			}
+		if err := x.Stop(); err != nil {
+			return true, err
 		}
 	}
 	return true, nil
+}
+
+// places takes the indices from the k-th of some rows on to elements of those rows.
+func (h *oneHot) places(list []int64, k int) {
+	o, c := k/h.inner, k%h.inner
+	for j, at := range list {
+		list[j] = int64((o*h.n+int(at))*h.inner + c)
+		if c++; c == h.inner {
+			o, c = o+1, 0
+		}
+	}
 }

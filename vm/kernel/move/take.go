@@ -17,8 +17,52 @@ func Take(dst, src []byte, size int, index []int64) {
 		takers[bits.TrailingZeros(uint(size))](d, s, index)
 		return
 	}
+	if size <= shortTo {
+		takeShort(d, s, size, index)
+		return
+	}
 	for i, from := range index {
 		copy(dst[i*size:(i+1)*size], src[int(from)*size:])
+	}
+}
+
+// takeShort is Take of blocks of 3 to shortTo bytes, by words of which the last one ends
+// where the block does.
+func takeShort(d, s unsafe.Pointer, size int, index []int64) {
+	switch {
+	case size > 32:
+		takeFour(d, s, size, index)
+	case size > 16:
+		takeTwo[[2]uint64](d, s, size, index)
+	case size > 8:
+		takeTwo[uint64](d, s, size, index)
+	case size > 4:
+		takeTwo[uint32](d, s, size, index)
+	default:
+		takeTwo[uint16](d, s, size, index)
+	}
+}
+
+func takeTwo[E word](d, s unsafe.Pointer, size int, index []int64) {
+	last := size - sizeOf[E]()
+	for i, from := range index {
+		to, from := i*size, int(from)*size
+		a, b := *at[E](s, from), *at[E](s, from+last)
+		*at[E](d, to), *at[E](d, to+last) = a, b
+	}
+}
+
+func takeFour(d, s unsafe.Pointer, size int, index []int64) {
+	for i, from := range index {
+		fourRuns(unsafe.Add(d, i*size), unsafe.Add(s, int(from)*size), 0, 0, 1, size)
+	}
+}
+
+// Set writes a pattern of 1, 2, 4, 8 or 16 bytes to block index[i] of dst, whose blocks
+// have as many. All indices must be those of blocks of dst.
+func Set(dst, pattern []byte, index []int64) {
+	if len(index) > 0 {
+		setters[bits.TrailingZeros(uint(len(pattern)))](unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(pattern)), index)
 	}
 }
 
@@ -50,23 +94,31 @@ func Put(dst, src []byte, size int, index []int64) {
 	}
 }
 
-// takers and putters are the loops by the logarithm of the block's size.
+// takers, putters and setters are the loops by the logarithm of the block's size.
 var (
 	takers  = [5]func(d, s unsafe.Pointer, index []int64){takeLoop[uint8], takeLoop[uint16], takeLoop[uint32], takeLoop[uint64], takeLoop[[2]uint64]}
+	setters = [5]func(d, s unsafe.Pointer, index []int64){setLoop[uint8], setLoop[uint16], setLoop[uint32], setLoop[uint64], setLoop[[2]uint64]}
 	putters = [5]func(d, s unsafe.Pointer, index []int64){putLoop[uint8], putLoop[uint16], putLoop[uint32], putLoop[uint64], putLoop[[2]uint64]}
 )
 
 func takeLoop[E word](d, s unsafe.Pointer, index []int64) {
-	size := int(unsafe.Sizeof(*new(E)))
+	size := sizeOf[E]()
 	for i, from := range index {
 		*at[E](d, i*size) = *at[E](s, int(from)*size)
 	}
 }
 
 func putLoop[E word](d, s unsafe.Pointer, index []int64) {
-	size := int(unsafe.Sizeof(*new(E)))
+	size := sizeOf[E]()
 	for i, to := range index {
 		*at[E](d, int(to)*size) = *at[E](s, i*size)
+	}
+}
+
+func setLoop[E word](d, s unsafe.Pointer, index []int64) {
+	size, v := sizeOf[E](), *at[E](s, 0)
+	for _, to := range index {
+		*at[E](d, int(to)*size) = v
 	}
 }
 

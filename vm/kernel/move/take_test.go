@@ -10,7 +10,7 @@ import (
 )
 
 // blockSizes are those with a loop of their own and others.
-var blockSizes = []int{0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 40}
+var blockSizes = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 40, 63, 64, 65}
 
 func indicesBelow(r *rand.Rand, n, below int) []int64 {
 	list := make([]int64, n)
@@ -49,6 +49,26 @@ func TestTakeAndPut(t *testing.T) {
 			}
 			if !bytes.Equal(gotAll, wantAll) {
 				t.Errorf("Put of %d blocks of %d bytes", n, size)
+			}
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, size := range elementSizes {
+		for _, n := range []int{0, 1, 50} {
+			const blocks = 30
+			index, pattern := indicesBelow(r, n, blocks), make([]byte, size)
+			fill(r, pattern)
+			got, gotAll := guarded(blocks*size, size)
+			want, wantAll := guarded(blocks*size, size)
+			move.Set(got, pattern, index)
+			for _, at := range index {
+				copy(want[int(at)*size:], pattern)
+			}
+			if !bytes.Equal(gotAll, wantAll) {
+				t.Errorf("%d blocks of %d bytes", n, size)
 			}
 		}
 	}

@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"github.com/npulang/npu/ir"
+	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/move"
+)
+
+// Coordinates are rows of depth indices; a block of x is what stands behind the
+// axes that they index.
+type coordinates struct {
+	sizes []int // of the axes that are indexed
+	rows  int
+	block int // elements
+	size  int // bytes of one
+	group int // rows of i for each batch of x; 0: there is no batch
+}
+
+func newCoordinates(c *ir.Call, batch int) *coordinates {
+	x, i := c.In[0].Ints(), c.In[1].Ints()
+	depth := i[len(i)-1]
+	k := &coordinates{sizes: x[batch : batch+depth], rows: 1, block: 1, size: c.In[0].DType.Size()}
+	for _, n := range i[:len(i)-1] {
+		k.rows *= n
+	}
+	for _, n := range x[batch+depth:] {
+		k.block *= n
+	}
+	groups := 1
+	for _, n := range x[:batch] {
+		groups *= n
+	}
+	if batch > 0 && groups > 0 {
+		k.group = k.rows / groups
+	}
+	return k
+}
+
+// load turns the rows of i from at on into numbers of blocks of x. Coordinates are
+// read some rows at a time.
+func (c *coordinates) load(list, room []int64, i *tensor.T, at int) bool {
+	depth := len(c.sizes)
+	per := max(1, len(room)/max(depth, 1))
+	for k := 0; k < len(list); k += per {
+		part := list[k:min(k+per, len(list))]
+		values := room[:len(part)*depth]
+		i.LoadInts(values, (at+k)*depth)
+		for r := range part {
+			part[r] = 0
+			if c.group > 0 {
+				part[r] = int64((at + k + r) / c.group)
+			}
+		}
+		for a, n := range c.sizes {
+			if !addCoordinates(part, values[a:], depth, n, i.DType) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addCoordinates goes from blocks to those of an axis of size n within them; every
+// step-th value is the index of one.
+func addCoordinates(blocks, values []int64, step, n int, d tensor.DType) (ok bool) {
+	behind := int64(n)
+	if d.Kind() == tensor.Unsigned {
+		behind = 0 // see placeIndices
+	}
+	for r := range blocks {
+		v := values[r*step]
+		v += behind & (v >> 63)
+		if uint64(v) >= uint64(n) {
+			return false
+		}
+		blocks[r] = blocks[r]*int64(n) + v
+	}
+	return true
+}
+
+// A gatherND takes blocks of x; its items are rows of i.
+type gatherND struct{ *coordinates }
+
+func newGatherND(c *ir.Call) (indexer, string) {
+	k := newCoordinates(c, int(c.Int("batch_dims")))
+	if len(k.sizes) > indexRun {
+		return nil, "too many coordinates"
+	}
+	return &gatherND{k}, ""
+}
+
+func (g *gatherND) items() int { return g.rows }
+
+func (g *gatherND) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error) {
+	list, room, bytes := indexRoom(x), indexRoom(x), g.block*g.size
+	if bytes == 0 && len(g.sizes) == 0 {
+		return true, nil // the rows of i hold nothing, however many there are
+	}
+	for ; first < end; first += indexRun {
+		part := list[:min(indexRun, end-first)]
+		if !g.load(part, room, in[1], first) {
+			return false, nil
+		}
+		move.Take(out[0].Data[first*bytes:], in[0].Data, bytes, part)
+		if err := x.Stop(); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
