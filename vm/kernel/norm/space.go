@@ -17,8 +17,11 @@ const (
 	short  = 24
 	turned = 64
 	// piece is how many floats of columns are computed at a time, so that several
-	// passes find them in the second cache.
+	// passes find them in the second cache, but no fewer columns than wide, or a quarter of
+	// all if they are few: less of each row at a time is brought by none of the means that
+	// foresee what is read, and costs more than further passes do.
 	piece = 1 << 16
+	wide  = 256
 	// few is the number of columns below which long ones are computed as rows, one by
 	// one: there is nothing to share among them. Those longer than lengthy are not, for
 	// the memory that they would take on the way.
@@ -37,7 +40,8 @@ func (s Space) width() int {
 	if s.Inner == 1 {
 		return turned
 	}
-	return min(max(piece/max(s.N, 1)/16*16, 16), 1024)
+	least := min(wide, max(s.Inner/4/16*16, 16))
+	return min(max(piece/max(s.N, 1)/16*16, least), 1024)
 }
 
 // Units is how many pieces of work the space has, which are computed by themselves;
