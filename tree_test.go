@@ -71,6 +71,49 @@ func TestCommandSeesTheFacade(t *testing.T) {
 	}
 }
 
+var (
+	inQuotes  = regexp.MustCompile("`([^`]+)`")
+	filePath  = regexp.MustCompile(`^[a-z_0-9/]+(\.(go|md)|/[a-z_0-9]+)$`)
+	folderRow = regexp.MustCompile("(?m)^\\| (`[^|]*) \\|")
+)
+
+// TestArchitecture holds ARCHITECTURE.md to naming what there is: every path of its text,
+// and every package in its table, where later names of a row lie beside the first.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	isThere := func(name string) bool {
+		_, err := os.Stat(filepath.FromSlash(name))
+		return err == nil
+	}
+	for _, m := range inQuotes.FindAllStringSubmatch(string(text), -1) {
+		if name := m[1]; filePath.MatchString(name) && !isThere(name) {
+			t.Errorf("ARCHITECTURE.md names %s, which is not there", name)
+		}
+	}
+	named := []string{"."} // in words
+	for _, row := range folderRow.FindAllStringSubmatch(string(text), -1) {
+		beside := "."
+		for i, m := range inQuotes.FindAllStringSubmatch(row[1], -1) {
+			name := m[1]
+			if i > 0 && !isThere(name) {
+				name = path.Join(beside, name)
+			}
+			if !isThere(name) {
+				t.Errorf("the table of ARCHITECTURE.md names %s, which is not there", name)
+			}
+			named, beside = append(named, name), path.Dir(name)
+		}
+	}
+	for pkg := range parsePolicy(t) {
+		if !slices.Contains(named, pkg) {
+			t.Errorf("the table of ARCHITECTURE.md lacks %s", pkg)
+		}
+	}
+}
+
 // parsePolicy returns for each package what it may import, transitively.
 func parsePolicy(t *testing.T) map[string][]string {
 	allowed := map[string][]string{}
