@@ -66,22 +66,6 @@ func keyOf(of *tensor.T, layout string) packKey {
 	return packKey{unsafe.SliceData(of.Data), len(of.Data), layout}
 }
 
-// Pack returns what pack makes of a constant, from the last time if there has been
-// one. The layout names all that it depends on besides: "panels/16 of [n,k]". A nil
-// *Packs keeps nothing.
-func Pack[T any](p *Packs, of *tensor.T, layout string, make func() T) T {
-	if p == nil {
-		return make()
-	}
-	e := p.entry(keyOf(of, layout))
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.data == nil {
-		p.reading(of, func() { e.data = make() })
-	}
-	return e.data.(T)
-}
-
 // packed is a constant in the layout of the level that o asks for: as it was added, or
 // packed now. It is nil where the constant is read as it is.
 func packed(o *Options, of *tensor.T, at func(isa.Level) Layout) []float32 {
