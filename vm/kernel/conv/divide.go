@@ -144,26 +144,41 @@ func (d *Dense) eachSingle(parts int, f func(grid)) {
 
 // eachBunched calls f with grids for bunches: any rows, and as many panels of filters as
 // are worth a unit.
-func (d *Dense) eachBunched(_ int, f func(grid)) {
+func (d *Dense) eachBunched(parts int, f func(grid)) {
 	width := gemm.Width(d.level)
-	rows, cols := max(d.geo.rows.Out, 1), max(d.geo.cols.Out, 1)
+	rows := max(d.geo.rows.Out, 1)
 	g := grid{images: max(d.Images, 1), groups: max(d.Groups, 1), slices: max(d.geo.slices, 1)}
 	panels := (d.Filters + width - 1) / width
-	if g.cols = evenly(cols, (cols+mostCols-1)/mostCols); g.cols.parts() > 1 {
-		g.cols.each = roundUp(g.cols.each, vecBlock) // of which no part has something left
-	}
-	for n := 1; n <= rows; n++ {
-		if g.rows = evenly(rows, n); g.rows.parts() != n {
-			continue
-		}
-		work := g.rows.each * g.cols.each * d.depth
-		each := min(panels, max(1, unitWork/max(work, 1)))
-		g.filters = cut{max(d.Filters, 1), each * width}
-		f(g)
-		if g.filters.each = width; each > 1 {
+	for _, g.cols = range d.colCuts(parts) {
+		for n := 1; n <= rows; n++ {
+			if g.rows = evenly(rows, n); g.rows.parts() != n {
+				continue
+			}
+			work := g.rows.each * g.cols.each * d.depth
+			each := min(panels, max(1, unitWork/max(work, 1)))
+			g.filters = cut{max(d.Filters, 1), each * width}
 			f(g)
+			if g.filters.each = width; each > 1 {
+				f(g)
+			}
 		}
 	}
+}
+
+// colCuts are the ways to cut rows of places: into as few pieces as there have to be; and
+// where all places are one row, of which panels of filters might be no equal shares, into
+// one for each part too.
+func (d *Dense) colCuts(parts int) []cut {
+	cols := max(d.geo.cols.Out, 1)
+	whole := evenly(cols, (cols+mostCols-1)/mostCols)
+	if whole.parts() > 1 {
+		whole.each = roundUp(whole.each, vecBlock) // of which no part has something left
+		return []cut{whole}
+	}
+	if d.geo.rows.Out > 1 || parts == 1 || cols < parts*vecBlock/4 {
+		return []cut{whole}
+	}
+	return []cut{whole, evenly(cols, parts)}
 }
 
 // bunchedCost is about how many cycles the slowest part takes.

@@ -56,6 +56,9 @@ func FlatPays(level isa.Level, s Shape) bool {
 	line := g.cols.Out
 	if g.taps() == 1 {
 		line = g.places()
+		if g.rows.Out > 1 { // rows are staged, as many as a unit has
+			line = min(line, g.cols.Out*max(1, flatRoom/(floatBytes*s.Channels*g.cols.Out)))
+		}
 	}
 	depth := float64(s.Channels * g.taps())
 	return line >= leastLine && flatSteps(level, line) <= float64(line)/16*(1+endShare/depth)
