@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/npulang/npu/ir/diag"
 	"github.com/npulang/npu/ir/mapped"
@@ -172,25 +170,18 @@ func (s *sink) put(b []byte, align int64) {
 	s.pad(align)
 }
 
-// Save writes the file beside path and moves it there when it is whole, so
-// that nobody ever sees half of it.
+// Save writes the file and puts it at path when it is whole, so that nobody ever sees half
+// of it.
 func (f *File) Save(path string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	d, err := newDraft(path)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteTo(tmp)
-	if err == nil {
-		err = tmp.Chmod(0o644) // CreateTemp's files are for their owner alone
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
+	if _, err = f.WriteTo(d); err == nil {
+		err = d.publish()
 	}
 	if err != nil {
-		os.Remove(tmp.Name())
+		d.discard()
 	}
 	return err
 }
