@@ -212,6 +212,33 @@ func TestFormatBits(t *testing.T) {
 	})
 }
 
+// TestHalvesAgain: copies of halves on the left, as tiles or as rows, serve the calls that
+// follow for further columns, and no others.
+func TestHalvesAgain(t *testing.T) {
+	eachFormat(t, func(t *testing.T, f *Format, rnd *rand.Rand) {
+		if !f.Widens() {
+			return
+		}
+		var x Scratch
+		for range 30 {
+			l := newLow(rnd, f, 1+rnd.Intn(4*f.set.rows), f.Width()*(4+rnd.Intn(6)), 1+rnd.Intn(900))
+			l.way = true
+			p := l.product(t)
+			want := l.multiply(t, rnd, p, Default)
+			p.C, p.Ldc = make([]float32, l.m*l.n), l.n
+			for col := 0; col < l.n; {
+				next := min(col+f.Width()*(1+rnd.Intn(6)), l.n)
+				p.Beside, p.Again = rnd.Intn(2) == 0, col > 0
+				if err := x.Mul(f.level, &p, Range{0, l.m}, Range{col, next}); err != nil {
+					t.Fatal(err)
+				}
+				col = next
+			}
+			same(t, "again", want, p.C)
+		}
+	})
+}
+
 func same(t *testing.T, what string, a, b []float32) {
 	t.Helper()
 	for i := range a {

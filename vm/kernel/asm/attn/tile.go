@@ -126,7 +126,9 @@ func (t *product) advance(steps int) {
 
 // step adds the products of one element of each row. Nothing is asked for ahead: a panel
 // is in one piece, so that the processor brings it from the second cache by itself, and
-// where something else runs on the other half of its core, each instruction counts.
+// where something else runs on the other half of its core, each instruction counts. To take
+// the floats of two rows of three from memory in the product, as package gemm does with
+// AVX-512, changed nothing: 0.1 % for a head in the caches, beside a busy neighbour too.
 func (t *product) step(step int) {
 	var b [2]reg.VecVirtual
 	for v := range b {
