@@ -182,9 +182,10 @@ func (c *crossing) all(parts []int32) {
 	}
 	for _, p := range parts {
 		for _, id := range c.groups[p].members {
-			if c.vals[id].kind == product { // its operands lie beside the cube
-				delete(reads, c.number[c.vals[id].v.Args[0]])
-				delete(reads, c.number[c.vals[id].v.Args[1]])
+			if x := &c.vals[id]; x.kind == product { // its operands lie beside the cube
+				for _, a := range x.v.Args[:min(2, len(x.v.Args))] { // an einsum may have one
+					delete(reads, c.number[a])
+				}
 			}
 		}
 	}
