@@ -18,17 +18,12 @@ func (m Matrix) From(i, j int) Matrix {
 	return m
 }
 
-// A lying is where a matrix lies. It keeps nothing alive.
-type lying struct {
-	at       uintptr
-	row, col int
-}
-
-func (m *Matrix) lies() lying {
+// address is where the matrix begins.
+func (m *Matrix) address() uintptr {
 	if m.halves != nil {
-		return lying{uintptr(unsafe.Pointer(unsafe.SliceData(m.halves))), m.Row, m.Col}
+		return uintptr(unsafe.Pointer(unsafe.SliceData(m.halves)))
 	}
-	return lying{address(m.Data), m.Row, m.Col}
+	return address(m.Data)
 }
 
 // Panels are a matrix of K rows as kernels read it: panels of some columns side by

@@ -70,16 +70,29 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 		m.blocks = Default
 	}
 	m.words = m.set.words()
-	if p.Again && x.copiedOf == p.A.lies() {
-		m.copied = x.copied
-	}
 	if m.words > 1 { // and a step has four lines of a panel
 		m.blocks.Deep = max(m.blocks.Deep/(m.words-1), 1)
 	}
+	if p.Again && x.copiedOf == m.lies() {
+		m.copied = x.copied
+	}
 	x.copied = corner{} // whatever happens below
 	err := m.all(rows, cols)
-	x.copied, x.copiedOf = m.copied, p.A.lies()
+	x.copied, x.copiedOf = m.copied, m.lies()
 	return err
+}
+
+// A lying is where a left operand lies, and in how long pieces of how many columns it is
+// copied. It keeps nothing alive.
+type lying struct {
+	at             uintptr
+	row, col       int
+	k, deep, limit int
+}
+
+func (m *mul) lies() lying {
+	a := &m.p.A
+	return lying{a.address(), a.Row, a.Col, m.p.K, m.blocks.Deep, m.blocks.Copied}
 }
 
 // all computes rows and columns.

@@ -490,6 +490,37 @@ func TestLoneTile(t *testing.T) {
 	}
 }
 
+// TestAgainOfFewer: a copy of a left operand does not serve a product of fewer of its columns.
+func TestAgainOfFewer(t *testing.T) {
+	rnd := rand.New(rand.NewSource(31))
+	for _, level := range isa.Levels() {
+		m, n, k := 5*Rows(level), 8*Width(level), 700
+		a, b := Matrix{Data: make([]float32, m*k), Row: k, Col: 1}, Matrix{Data: make([]float32, n*k), Row: n, Col: 1}
+		for i := range a.Data {
+			a.Data[i] = float32(rnd.NormFloat64())
+		}
+		for i := range b.Data {
+			b.Data[i] = float32(rnd.NormFloat64())
+		}
+		var x Scratch
+		for _, deep := range []int{k, k - 60} {
+			packed := make([]float32, PackedLen(level, deep, n))
+			Pack(level, packed, b, deep, n)
+			p := Product{M: m, N: n, K: deep, A: a, Panels: PackedPanels(level, packed, deep), C: make([]float32, m*n), Ldc: n}
+			var fresh Scratch
+			if err := fresh.Mul(level, &p, Range{0, m}, Range{0, n}); err != nil {
+				t.Fatal(err)
+			}
+			want := slices.Clone(p.C)
+			p.Again = deep < k
+			if err := x.Mul(level, &p, Range{0, m}, Range{0, n}); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "again", want, p.C)
+		}
+	}
+}
+
 // TestAgain: what is left of a copy of A serves the calls for further columns of the same
 // rows, in any order of rows, and of no other A, nor of one that has changed since.
 func TestAgain(t *testing.T) {
