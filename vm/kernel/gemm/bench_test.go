@@ -23,7 +23,8 @@ var shapes = []struct{ m, n, k int }{
 
 // BenchmarkPacked multiplies by constant weights on one thread and reports, of the
 // median, the rate, its share of the peak that is measured in turns with it, and the
-// rate at which the weights go by.
+// rate at which the weights go by; and, as the median of pairs, its share of the rate of
+// products in registers for as long, which neighbours on the machine slow alike.
 func BenchmarkPacked(b *testing.B) {
 	for _, level := range isa.Levels() {
 		for _, s := range shapes {
@@ -74,19 +75,23 @@ func bench(b *testing.B, level isa.Level, m, n, k, weights int) {
 	p, packs := benched(level, m, n, k, weights)
 	var x Scratch
 	next, repeat := 0, repeats(m, n, k)
-	var times, peaks []float64
+	flops := 2 * float64(m) * float64(n) * float64(k)
+	var times, peaks, shares []float64
 	for b.Loop() {
 		peaks = append(peaks, peak.FMA(level))
 		for range 4 {
-			times = append(times, mean(repeat, func() {
+			t := mean(repeat, func() {
 				p.Panels, next = packs[next], (next+1)%len(packs)
 				_ = x.Mul(level, p, Range{0, m}, Range{0, n})
-			}))
+			})
+			times = append(times, t)
+			shares = append(shares, flops/t/peak.FMAFor(level, time.Duration(t*float64(repeat))))
 		}
 	}
-	rate := 2 * float64(m) * float64(n) * float64(k) / median(times)
+	rate := flops / median(times)
 	b.ReportMetric(rate, "GFLOP/s")
 	b.ReportMetric(100*rate/median(peaks), "%peak")
+	b.ReportMetric(100*median(shares), "%registers")
 	b.ReportMetric(4*float64(n)*float64(k)/median(times), "GB/s-of-B")
 }
 

@@ -15,10 +15,13 @@ import (
 // peakOf is what the rate of a kind is a share of.
 var peakOf = [kinds]func(isa.Level) float64{BF16: peak.BF16, F16: peak.FMA, Int8: peak.Int8}
 
+// rateFor is what it does for so long, in turns with the kind.
+var rateFor = [kinds]func(isa.Level, time.Duration) float64{BF16: peak.BF16For, F16: peak.FMAFor, Int8: peak.Int8For}
+
 // BenchmarkFormat multiplies by packed constants on one thread, the left operand
 // laid out before: bytes as those of numbers that are distributed normally. It reports, of
-// the best run, the rate, its share of the best peak
-// that is measured in turns with it, and the rate at which the weights go by.
+// the best run, the rate, its share of the best peak that is measured in turns with it, and
+// the rate at which the weights go by; and the share of registers, as BenchmarkPacked does.
 func BenchmarkFormat(b *testing.B) {
 	for kind, name := range []string{BF16: "bf16", F16: "f16", Int8: "int8"} {
 		for _, level := range isa.Levels() {
@@ -87,7 +90,8 @@ func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[
 	p := formatProduct(f, m, n, k, left)
 	var x Scratch
 	repeat := repeats(m, n, k)
-	var times, peaks []float64
+	flops := 2 * float64(m) * float64(n) * float64(k)
+	var times, peaks, shares []float64
 	for b.Loop() {
 		peaks = append(peaks, peakOf[f.kind](f.level))
 		for range 10 {
@@ -95,13 +99,17 @@ func benchFormat(b *testing.B, f *Format, m, n, k int, left func(m, k int) View[
 			for range repeat {
 				_ = x.Mul(f.level, &p, Range{0, m}, Range{0, n})
 			}
-			times = append(times, float64(time.Since(start))/float64(repeat))
+			took := time.Since(start)
+			t := float64(took) / float64(repeat)
+			times = append(times, t)
+			shares = append(shares, flops/t/rateFor[f.kind](f.level, took))
 		}
 	}
 	best := slices.Min(times)
-	rate := 2 * float64(m) * float64(n) * float64(k) / best
+	rate := flops / best
 	b.ReportMetric(rate, "GFLOP/s")
 	b.ReportMetric(100*rate/slices.Max(peaks), "%peak")
+	b.ReportMetric(100*median(shares), "%registers")
 	b.ReportMetric(4*float64(f.PackedLen(k, n))/best, "GB/s-of-B")
 }
 

@@ -26,17 +26,45 @@ func BF16(level isa.Level) float64 { return best(bf16(level)) }
 // thousands of millions of operations a second.
 func Int8(level isa.Level) float64 { return best(int8(level)) }
 
+// FMAFor is the rate of FMA over so long a time, in GFLOP/s: with all that stops or slows
+// the thread on the way, as it does a kernel that is measured in turns with it.
+func FMAFor(level isa.Level, long time.Duration) float64 { return over(fma[level], long) }
+
+// BF16For is that of BF16.
+func BF16For(level isa.Level, long time.Duration) float64 { return over(bf16(level), long) }
+
+// Int8For is that of Int8.
+func Int8For(level isa.Level, long time.Duration) float64 { return over(int8(level), long) }
+
 func best(l loop) float64 {
 	const runs, long = 30, 100 * time.Microsecond
-	rounds := 1 << 10
-	for took(l, rounds) < long {
-		rounds *= 2
-	}
+	rounds := lasting(l, long)
 	least := took(l, rounds)
 	for range runs {
 		least = min(least, took(l, rounds))
 	}
 	return float64(l.flops) * float64(rounds) / float64(max(least, 1))
+}
+
+// over runs a loop for so long, by pieces that are short beside what is measured.
+func over(l loop, long time.Duration) float64 {
+	rounds := lasting(l, min(long/8, 20*time.Microsecond))
+	for start, n := time.Now(), 0; ; {
+		l.run(rounds)
+		n += rounds
+		if t := time.Since(start); t >= long {
+			return float64(l.flops) * float64(n) / float64(max(t, 1))
+		}
+	}
+}
+
+// lasting is how many rounds take so long, up to twice as many.
+func lasting(l loop, long time.Duration) int {
+	rounds := 1 << 6
+	for took(l, rounds) < long {
+		rounds *= 2
+	}
+	return rounds
 }
 
 func took(l loop, rounds int) time.Duration {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/peak"
@@ -16,6 +17,20 @@ func TestPeaks(t *testing.T) {
 		for name, measure := range map[string]func(isa.Level) float64{"FMA": peak.FMA, "BF16": peak.BF16, "Int8": peak.Int8} {
 			if g := measure(l); !(g > 0 && g < 1e6) {
 				t.Errorf("%s, %v: %g GFLOP/s", name, l, g)
+			}
+		}
+	}
+}
+
+// TestRatesOverTime: the rate over any time, also over none, is a number.
+func TestRatesOverTime(t *testing.T) {
+	over := map[string]func(isa.Level, time.Duration) float64{"FMA": peak.FMAFor, "BF16": peak.BF16For, "Int8": peak.Int8For}
+	for _, l := range isa.Levels() {
+		for name, measure := range over {
+			for _, long := range []time.Duration{0, time.Microsecond, time.Millisecond} {
+				if g := measure(l, long); !(g > 0 && g < 1e6) {
+					t.Errorf("%s, %v, %v: %g GFLOP/s", name, l, long, g)
+				}
 			}
 		}
 	}
