@@ -32,7 +32,13 @@ func sizeOf[E word]() int { return int(unsafe.Sizeof(*new(E))) }
 
 func at[E word](p unsafe.Pointer, off int) *E { return (*E)(unsafe.Add(p, off)) }
 
+// bytesAt is n bytes from p+off on. Of none there is no pointer, which behind the last byte
+// of an allocation would point to what belongs to nobody, and end the program if the garbage
+// collector finds it.
 func bytesAt(p unsafe.Pointer, off, n int) []byte {
+	if n == 0 {
+		return nil
+	}
 	return unsafe.Slice((*byte)(unsafe.Add(p, off)), n)
 }
 
