@@ -51,17 +51,14 @@ type ValueDifference struct {
 // choose among kernels of the same bits, so that they are no difference of kernels: that
 // the results are equal is what is held.
 func Compare(a, b Side, opts TrialOptions) (*Comparison, error) {
-	run := runSide
 	measured := precisionsDiffer(&a.Options, &b.Options)
-	if measured || kernelsDiffer(&a.Options, &b.Options) {
-		run = runMachine
-	}
+	every := !measured && !kernelsDiffer(&a.Options, &b.Options)
 	var sides [2]*compared
 	for i, s := range []Side{a, b} {
 		o := opts
 		o.Options = s.Options
 		o.Kernels = o.sideKernels(measured)
-		side, err := run(s.Source, o)
+		side, err := runSide(s.Source, o, every)
 		if err != nil {
 			return nil, err
 		}
@@ -129,9 +126,9 @@ type seenAt struct {
 
 func (s *seen) at() seenAt { return seenAt{s.value.Name, s.value.Pos} }
 
-// runSide runs one side twice: by the interpreter, which shows every value, and
-// on the machine.
-func runSide(src Source, opts TrialOptions) (*compared, error) {
+// runSide runs one side on the machine, and, if every value is wanted, by the
+// interpreter too, which shows them.
+func runSide(src Source, opts TrialOptions, every bool) (*compared, error) {
 	t, err := newTrial(src, opts)
 	if err != nil {
 		return nil, err
@@ -145,13 +142,21 @@ func runSide(src Source, opts TrialOptions) (*compared, error) {
 	if c.results, err = t.run(o); err != nil {
 		return nil, excerpt(t.base.script, err)
 	}
+	if every {
+		err = t.interpret(o, c)
+	}
+	return c, err
+}
+
+// interpret runs one side by the interpreter, which shows its values to c.
+func (t *trial) interpret(o *optimised, c *compared) error {
 	flat, _ := o.fn.Clone()
 	flat.Unfuse()
 	interp := ir.Interp{Param: func(v *ir.Value) (*Tensor, error) { return t.base.weight(v.Key()) }, Trace: c.see}
 	if _, err := interp.Run(t.base.withoutMade(flat), t.args...); err != nil {
-		return nil, asDiagnostics(runError(err))
+		return asDiagnostics(runError(err))
 	}
-	return c, nil
+	return nil
 }
 
 // compared begins one side.

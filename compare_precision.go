@@ -33,24 +33,6 @@ func comparePrecisions(sides [2]*compared, opts *TrialOptions) (*Comparison, err
 	return sides[0].errorsOf(sides[1], opts)
 }
 
-// runMachine runs one side on the machine alone.
-func runMachine(src Source, opts TrialOptions) (*compared, error) {
-	t, err := newTrial(src, opts)
-	if err != nil {
-		return nil, err
-	}
-	defer t.close()
-	o, err := t.compile(opts.Fuel)
-	if err != nil {
-		return nil, err
-	}
-	c := t.compared(o)
-	if c.results, err = t.run(o); err != nil {
-		return nil, excerpt(t.base.script, err)
-	}
-	return c, nil
-}
-
 // errorsOf measures how far the results of d are off from those of c. Where a limit is
 // given, the first that is further off differs.
 func (c *compared) errorsOf(d *compared, opts *TrialOptions) (*Comparison, error) {

@@ -170,14 +170,6 @@ func (p *Program) sites() iter.Seq[*Instr] {
 	}
 }
 
-// Strip forgets where the instructions come from: a smaller file, and errors of
-// runs that name no source line.
-func (p *Program) Strip() {
-	for in := range p.sites() {
-		in.Pos = diag.Loc{}
-	}
-}
-
 // root is the buffer whose memory b is.
 func (p *Program) root(b int) int {
 	if base := p.Buffers[b].Base; base >= 0 {

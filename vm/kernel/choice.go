@@ -208,6 +208,3 @@ func (p *Prepared) Candidate() string {
 
 // Body is what the task computes.
 func (p *Prepared) Body() *Body { return p.body }
-
-// Ways is in how many ways the row computes a body.
-func (r *Row) Ways() int { return max(1, len(r.ways)) }

@@ -29,3 +29,6 @@ func ScaledSteps(p *Prepared) (n int) {
 	}
 	return n + 1
 }
+
+// Ways is in how many ways a row computes a body.
+func Ways(r *Row) int { return max(1, len(r.ways)) }

@@ -154,15 +154,6 @@ func (f *Format) PackHalves(dst []float32, b View[uint16], k, n int) {
 	packNarrow(as[uint16](dst), f.set.width, f.beside(), f.panelRows(k), b, k, n, 0)
 }
 
-// PackFloats rounds and packs floats.
-func (f *Format) PackFloats(dst []float32, b Matrix, k, n int) {
-	round := narrow.BF16Of
-	if f.kind == F16 {
-		round = narrow.F16Of
-	}
-	packDeep(as[uint16](dst), f.set.width, f.beside(), View[float32]{b.Data, b.Row, b.Col}, k, n, round)
-}
-
 // PackBytes packs bytes with a sign.
 func (f *Format) PackBytes(dst []float32, b View[int8], k, n int) {
 	if f.left != leftSplit {
@@ -184,28 +175,6 @@ const quad = 4
 
 // signBits turn four bytes with a sign into ones without that are 128 more, and back.
 const signBits = 0x80808080
-
-// packDeep writes panels of width columns with deep elements of each column side
-// by side.
-func packDeep[E, F any](dst []F, width, deep int, b View[E], k, n int, of func(E) F) {
-	clear(dst)
-	packSteps(dst, width, deep, (k+deep-1)/deep*deep, b, k, n, of)
-}
-
-// packSteps is packDeep for panels of so many rows, in memory that is zero.
-func packSteps[E, F any](dst []F, width, deep, rows int, b View[E], k, n int, of func(E) F) {
-	if k == 0 {
-		return
-	}
-	for j := range n {
-		column := dst[j/width*rows*width+j%width*deep:]
-		at := j * b.Col
-		for i := range k {
-			column[i/deep*deep*width+i%deep] = of(b.Data[at])
-			at += b.Row
-		}
-	}
-}
 
 // LeftLen is how many floats the left operand takes: m rows of k elements.
 func (f *Format) LeftLen(m, k int) int {
@@ -250,23 +219,6 @@ func (f *Format) LeftHalves(dst []float32, a View[uint16], m, k int) Matrix {
 		}
 		halves := as[uint16](row)
 		clear(halves[copy(halves, src):])
-	})
-}
-
-// LeftFloats rounds m rows of k floats to bf16 and lays them out like LeftHalves.
-// Products of f16 take floats as they are: then a itself is returned.
-func (f *Format) LeftFloats(dst []float32, a Matrix, m, k int) Matrix {
-	if f.kind == F16 {
-		return a
-	}
-	return leftRows(f, dst, View[float32]{a.Data, a.Row, a.Col}, m, k, func(row, src []float32) {
-		if f.left == leftFloat {
-			narrow.RoundBF16(f.level, row, src)
-			return
-		}
-		halves := as[uint16](row)
-		narrow.ToBF16(f.level, halves[:k], src)
-		clear(halves[k:])
 	})
 }
 

@@ -268,40 +268,6 @@ func (l *low) floats(t *testing.T) []float32 {
 	return c
 }
 
-// TestLeftFloats: floats are rounded on both sides as they are element by element.
-func TestLeftFloats(t *testing.T) {
-	for _, kind := range []Kind{BF16, F16} {
-		for _, f := range everyFormat(kind) {
-			rnd := rand.New(rand.NewSource(1))
-			m, n, k := 5, 19, 13
-			a, b := fill(rnd, m, k), fill(rnd, k, n)
-			for a.Col != 1 {
-				a = fill(rnd, m, k)
-			}
-			l := newLow(rnd, f, m, n, k)
-			for i := range m * k {
-				l.a[i] = narrow.BF16Of(a.Data[i/k*a.Row+i%k])
-			}
-			for i := range k * n {
-				x := b.Data[i/n*b.Row+i%n*b.Col]
-				l.b.Data[i/n*l.b.Row+i%n*l.b.Col] = map[Kind]func(float32) uint16{BF16: narrow.BF16Of, F16: narrow.F16Of}[kind](x)
-			}
-			left, right := make([]float32, f.LeftLen(m, k)), make([]float32, f.PackedLen(k, n))
-			f.PackFloats(right, b, k, n)
-			want := make([]float32, f.PackedLen(k, n))
-			f.PackHalves(want, l.b, k, n)
-			same(t, "packed after rounding", right, want)
-			rows := f.LeftFloats(left, a, m, k)
-			if kind == F16 {
-				same(t, "given", a.Data, rows.Data)
-				continue
-			}
-			given := f.LeftHalves(make([]float32, f.LeftLen(m, k)), View[uint16]{l.a, k, 1}, m, k)
-			same(t, "rounded before", rows.Data, given.Data)
-		}
-	}
-}
-
 // TestSpecialHalves: nothing is skipped, so that 0·Inf is NaN; what fills up pairs
 // is nothing.
 func TestSpecialHalves(t *testing.T) {

@@ -95,16 +95,6 @@ func packEach(dst []float32, width int, b Matrix, k, n int) {
 	}
 }
 
-// Unpack is the inverse of Pack: it writes the matrix into b.
-func Unpack(level isa.Level, b Matrix, src []float32, k, n int) {
-	w := Width(level)
-	for j := range n {
-		for i := range k {
-			b.Data[i*b.Row+j*b.Col] = src[j/w*w*k+i*w+j%w]
-		}
-	}
-}
-
 // Aligned makes a slice of n zeros that begins at a multiple of 64 bytes, as lines
 // of the cache do, and lies in large pages if it fills them.
 func Aligned(n int) []float32 { return pages.Floats(n) }

@@ -77,3 +77,19 @@ func BenchmarkPackNarrow(b *testing.B) {
 		}
 	}
 }
+
+// packSteps writes panels of width columns and so many rows with deep elements of each
+// column side by side, one element after the other, in memory that is zero.
+func packSteps[E, F any](dst []F, width, deep, rows int, b View[E], k, n int, of func(E) F) {
+	if k == 0 {
+		return
+	}
+	for j := range n {
+		column := dst[j/width*rows*width+j%width*deep:]
+		at := j * b.Col
+		for i := range k {
+			column[i/deep*deep*width+i%deep] = of(b.Data[at])
+			at += b.Row
+		}
+	}
+}

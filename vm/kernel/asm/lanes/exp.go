@@ -24,12 +24,6 @@ type Exp struct {
 	series     []Mem
 }
 
-// Magic has the bits of Exp's magic for a power of two. Cut has those of the distance
-// below which results are subnormal: -126 * ln(2).
-func Magic(power int) uint32 { return math.Float32bits(float32(3<<22 + 127 + power)) }
-
-const Cut = 0xc2aeac4f
-
 func NewExp(l *Level, magic, cut reg.VecVirtual) *Exp {
 	e := &Exp{Level: l, magic: magic, cut: cut}
 	high := float32(math.Log2E)
