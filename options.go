@@ -113,10 +113,11 @@ type Options struct {
 	Root string
 	// MaxMemory bounds, in bytes, what folding may create, what weights that are
 	// made up take, and what all runs of the program that are under way take
-	// together: arenas, results and scratch memory of operators; 0 is half of the
-	// machine's memory. A run waits while others have what it needs, until its
-	// context ends; one that needs more than all fails with code limit. Weights in
-	// files, inputs and results that Run has returned do not count.
+	// together: arenas, results and scratch memory of operators; 0 is half of what
+	// the process may take, of the machine's memory or of its own bound, which a
+	// container or ulimit -v sets. A run waits while others have what it needs,
+	// until its context ends; one that needs more than all fails with code limit.
+	// Weights in files, inputs and results that Run has returned do not count.
 	MaxMemory int64
 
 	// Dims gives sizes to symbolic dimensions in listings that need numbers;

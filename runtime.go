@@ -18,8 +18,8 @@ type RuntimeOptions struct {
 	// first.
 	Devices []*Device
 	// MaxMemory bounds the bytes of each device's memory, beside what its row
-	// says; 0: half of the machine's memory. The same bound holds for the memory
-	// that one operator needs on the way.
+	// says; 0: half of what the process may take, as for Options. The same bound
+	// holds for the memory that one operator needs on the way.
 	MaxMemory int64
 	// ChunkBytes and ThresholdBytes are how much memory is taken from the system
 	// at a time, and the largest block that is carved from it; 0: 8 MiB and a

@@ -69,7 +69,7 @@ func parseLevel(text string) (npu.Level, error) {
 
 // memoryFlag bounds what a run may take.
 type memoryFlag struct {
-	MaxMemory string `help:"Most memory that a run may take, as 512MiB or 2G; default: half the machine's." placeholder:"SIZE"`
+	MaxMemory string `help:"Most memory that a run may take, as 512MiB or 2G; default: half of what this process may use." placeholder:"SIZE"`
 }
 
 func (f *memoryFlag) add(opts *npu.Options) (err error) {
