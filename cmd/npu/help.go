@@ -16,18 +16,7 @@ const helpWidth = 100
 // help, which is printed then.
 func parse(c *cli, args []string, std streams) (command *kong.Context, err error) {
 	type exit struct{}
-	parser, err := kong.New(c,
-		kong.Name("npu"),
-		kong.Description("Compiles and runs tensor programs, and shows every step.\n\nEvery FILE may be -, standard input. "+
-			"Exit codes: 0 fine, 1 the program or its data is wrong, 2 wrong usage, 3 a fault of npu."),
-		kong.Vars{"stages": strings.Join(npu.StageNames(), " ")},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
-		kong.Writers(std.out, std.err),
-		kong.Exit(func(int) { panic(exit{}) }),
-	)
-	if err != nil {
-		panic(err)
-	}
+	parser := newParser(c, std, func(int) { panic(exit{}) })
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -42,6 +31,23 @@ func parse(c *cli, args []string, std streams) (command *kong.Context, err error
 		return nil, wrongUsage(err)
 	}
 	return command, nil
+}
+
+// newParser makes the parser of command lines; printing help ends by exit.
+func newParser(c *cli, std streams, exit func(code int)) *kong.Kong {
+	parser, err := kong.New(c,
+		kong.Name("npu"),
+		kong.Description("Compiles and runs tensor programs, and shows every step.\n\nEvery FILE may be -, standard input. "+
+			"Exit codes: 0 fine, 1 the program or its data is wrong, 2 wrong usage, 3 a fault of npu."),
+		kong.Vars{"stages": strings.Join(npu.StageNames(), " ")},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
+		kong.Writers(std.out, std.err),
+		kong.Exit(exit),
+	)
+	if err != nil {
+		panic(err)
+	}
+	return parser
 }
 
 // plain brings what people try first into kong's form: no arguments, npu help,
