@@ -89,7 +89,7 @@ func kindOf(l *leaf) *kind {
 	switch {
 	case dense && l.row.from == l.size:
 		return runs
-	case dense && l.row.from == 0 && l.row.n >= fillFrom:
+	case dense && l.row.from == 0 && l.row.n > mostGroup && l.row.n*l.size >= half:
 		return fills
 	case dense && l.row.from == -l.size:
 		return reverses

@@ -23,10 +23,6 @@ var (
 	steps = &kind{"steps", [5]loop{stepLoop[uint8], stepLoop[uint16], stepLoop[uint32], stepLoop[uint64], stepLoop[[2]uint64]}}
 )
 
-// fillFrom is from how many elements on a row of one element is filled by
-// doubling.
-const fillFrom = 12
-
 // sizeOf is a constant of each loop.
 func sizeOf[E word]() int { return int(unsafe.Sizeof(*new(E))) }
 
@@ -42,20 +38,51 @@ func bytesAt(p unsafe.Pointer, off, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(p, off)), n)
 }
 
-// fillLoop writes some elements one by one and the rest by copies of them, each
-// twice as long as the one before, up to what stays in the first-level cache.
+// fillLoop writes some words of elements, the last of which ends where the row does if
+// that is short, and the rest by copies of them, each twice as long as the one before, up
+// to what stays in the first-level cache.
 func fillLoop[E word](d, s unsafe.Pointer, l *leaf, rows, n int) {
-	const most = 4 << 10
+	const words, most = 256, 4 << 10 // bytes
+	if n*sizeOf[E]() < half {        // the end of a long row
+		stepLoop[E](d, s, l, rows, n)
+		return
+	}
+	n *= sizeOf[E]()
+	last := min(n, words) - half
 	for i := range rows {
-		v, first := *at[E](s, i*l.rows.from), i*l.rows.to
-		for k := range fillFrom {
-			*at[E](d, first+k*l.size) = v
+		low, high := repeated(*at[E](s, i*l.rows.from))
+		first := i * l.rows.to
+		for k := 0; k < last; k += half {
+			*at[uint64](d, first+k), *at[uint64](d, first+k+half/2) = low, high
 		}
-		all := bytesAt(d, first, n*l.size)
-		for done := fillFrom * l.size; done < len(all); {
+		*at[uint64](d, first+last), *at[uint64](d, first+last+half/2) = low, high
+		if n <= words {
+			continue
+		}
+		all := bytesAt(d, first, n)
+		for done := words; done < n; {
 			done += copy(all[done:], all[:min(done, most)])
 		}
 	}
+}
+
+// repeated is the lower and the upper half of 16 bytes of one element.
+func repeated[E word](v E) (low, high uint64) {
+	p := unsafe.Pointer(&v)
+	switch sizeOf[E]() {
+	case 1:
+		low = uint64(*(*uint8)(p)) * 0x0101010101010101
+	case 2:
+		low = uint64(*(*uint16)(p)) * 0x0001000100010001
+	case 4:
+		low = uint64(*(*uint32)(p)) * 0x0000000100000001
+	case 8:
+		low = *(*uint64)(p)
+	default:
+		both := *(*[2]uint64)(p)
+		return both[0], both[1]
+	}
+	return low, low
 }
 
 // reverseLoop writes forward what it reads backward, four at a time.

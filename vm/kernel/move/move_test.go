@@ -248,6 +248,22 @@ func TestLarge(t *testing.T) {
 	}
 }
 
+// TestRowEnds has long rows of one element whose last chunk has a few elements, for a part
+// of its own: nothing is written behind them.
+func TestRowEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, level := range isa.Levels() {
+		for _, size := range elementSizes {
+			for _, more := range []int{1, 3, 11, 16} {
+				n := 32<<10/size + more
+				for range 2 {
+					check(t, r, level, size, pair{move.Dense([]int{n}), move.Block{Shape: []int{n}, Strides: []int{0}}, n, 1})
+				}
+			}
+		}
+	}
+}
+
 // TestOf composes random blocks with those of reshaped and permuted tensors, and
 // looks at each element.
 func TestOf(t *testing.T) {

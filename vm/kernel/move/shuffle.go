@@ -26,6 +26,10 @@ type paces = [6]int
 // half is the bytes of a register's block.
 const half = 16
 
+// shortRow is how many times what is done at once rows of their own must have: a call for
+// each row takes longer than the loops for shorter ones.
+const shortRow = 4
+
 // mostGroup is the elements of the largest group.
 const mostGroup = 4
 
@@ -132,8 +136,8 @@ var dealings = []*dealing{
 	},
 	{ // one of each group
 		group: func(l *leaf) int {
-			if l.row.from == l.size {
-				return 0 // runs
+			if l.row.from == l.size || l.size == 8 {
+				return 0 // runs, and what loads of words pick as fast
 			}
 			return l.row.from / l.size
 		},
@@ -212,7 +216,7 @@ func shuffleLoop(d, s unsafe.Pointer, l *leaf, rows, n int) {
 	if x.walk == alongRows {
 		count = rows
 	}
-	if count < x.least || x.last != nil && count == x.least {
+	if count < x.least || x.last != nil && count == x.least || x.walk == eachRow && rows > 1 && count < shortRow*x.least {
 		l.kind.loops[l.log()](d, s, l, rows, n)
 		return
 	}
