@@ -169,7 +169,7 @@ func flipped(axis, types string) []opCase {
 // of as many bytes, in turns, the median of each on one thread (copies), and of what is
 // large on two (copies-2), a part each beside halves of the copy.
 func BenchmarkMove(b *testing.B) {
-	options := kernel.Best()
+	options := benchmarked(b)
 	for _, o := range slices.Concat(moveCases, readCases) {
 		b.Run(o.String(), func(b *testing.B) { o.benchMove(b, &options) })
 	}

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"flag"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // An opCase is a large call of an operator.
@@ -168,6 +170,19 @@ var opCases = slices.Concat(
 	},
 )
 
+// isaFlag is the instruction set of the kernels that are measured:
+// go test ./vm/kernel -run - -bench Move -isa avx2
+var isaFlag = flag.String("isa", "auto", "the instruction set of the kernels that BenchmarkOps and BenchmarkMove measure")
+
+// benchmarked are the options of kernels of that instruction set.
+func benchmarked(b *testing.B) kernel.Options {
+	level, err := isa.Parse(*isaFlag)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kernel.Options{Kind: kernel.Fast, Level: level, Packs: new(kernel.Packs)}
+}
+
 // alike are calls of several operators with one shape.
 func alike(in, out, ops string, attrs ...string) []opCase {
 	var list []opCase
@@ -217,7 +232,7 @@ func (o *opCase) call(t testing.TB) *ir.Call {
 //	copies              how many times as long as a copy the kernel takes
 //	reference-copies    the same of the reference
 func BenchmarkOps(b *testing.B) {
-	options := kernel.Best()
+	options := benchmarked(b)
 	for _, o := range opCases {
 		b.Run(o.String(), func(b *testing.B) { o.bench(b, &options) })
 	}

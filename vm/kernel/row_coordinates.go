@@ -9,6 +9,7 @@ import (
 // Coordinates are rows of depth indices; a block of x is what stands behind the
 // axes that they index.
 type coordinates struct {
+	placer
 	sizes []int // of the axes that are indexed
 	rows  int
 	block int // elements
@@ -16,10 +17,10 @@ type coordinates struct {
 	group int // rows of i for each batch of x; 0: there is no batch
 }
 
-func newCoordinates(c *ir.Call, batch int) *coordinates {
+func newCoordinates(c *ir.Call, p placer, batch int) *coordinates {
 	x, i := c.In[0].Ints(), c.In[1].Ints()
 	depth := i[len(i)-1]
-	k := &coordinates{sizes: x[batch : batch+depth], rows: 1, block: 1, size: c.In[0].DType.Size()}
+	k := &coordinates{placer: p, sizes: x[batch : batch+depth], rows: 1, block: 1, size: c.In[0].DType.Size()}
 	for _, n := range i[:len(i)-1] {
 		k.rows *= n
 	}
@@ -36,23 +37,21 @@ func newCoordinates(c *ir.Call, batch int) *coordinates {
 	return k
 }
 
-// load turns the rows of i from at on into numbers of blocks of x. Coordinates are
+// blocksOf turns the rows of i from at on into numbers of blocks of x. Coordinates are
 // read some rows at a time.
-func (c *coordinates) load(list, room []int64, i *tensor.T, at int) bool {
+func (c *coordinates) blocksOf(list, room []int64, i *tensor.T, at int) bool {
 	depth := len(c.sizes)
+	if depth == 1 && c.group == 0 {
+		return c.load(list, i, at, c.sizes[0])
+	}
 	per := max(1, len(room)/max(depth, 1))
 	for k := 0; k < len(list); k += per {
 		part := list[k:min(k+per, len(list))]
 		values := room[:len(part)*depth]
 		i.LoadInts(values, (at+k)*depth)
-		for r := range part {
-			part[r] = 0
-			if c.group > 0 {
-				part[r] = int64((at + k + r) / c.group)
-			}
-		}
+		c.begin(part, at+k)
 		for a, n := range c.sizes {
-			if !addCoordinates(part, values[a:], depth, n, i.DType) {
+			if !addCoordinates(part, values[a:], depth, int64(n), behindOf(i.DType, n)) {
 				return false
 			}
 		}
@@ -60,29 +59,39 @@ func (c *coordinates) load(list, room []int64, i *tensor.T, at int) bool {
 	return true
 }
 
-// addCoordinates goes from blocks to those of an axis of size n within them; every
-// step-th value is the index of one.
-func addCoordinates(blocks, values []int64, step, n int, d tensor.DType) (ok bool) {
-	behind := int64(n)
-	if d.Kind() == tensor.Unsigned {
-		behind = 0 // see placeIndices
+// begin sets blocks to the batches of the rows of i from at on.
+func (c *coordinates) begin(blocks []int64, at int) {
+	clear(blocks)
+	if c.group == 0 {
+		return
 	}
 	for r := range blocks {
-		v := values[r*step]
-		v += behind & (v >> 63)
-		if uint64(v) >= uint64(n) {
-			return false
-		}
-		blocks[r] = blocks[r]*int64(n) + v
+		blocks[r] = int64((at + r) / c.group)
 	}
-	return true
+}
+
+// addCoordinates goes from blocks to those of an axis of size n within them; every
+// step-th value is the index of one, placed as by move.Place. Within its caller the loop
+// would keep its numbers in memory.
+//
+//go:noinline
+func addCoordinates(blocks, values []int64, step int, n, behind int64) (ok bool) {
+	outside, at := int64(0), 0
+	for r, b := range blocks {
+		v := values[at]
+		v += behind & (v >> 63)
+		blocks[r] = b*n + v
+		outside |= v | (n - 1 - v)
+		at += step
+	}
+	return outside >= 0
 }
 
 // A gatherND takes blocks of x; its items are rows of i.
 type gatherND struct{ *coordinates }
 
-func newGatherND(c *ir.Call) (indexer, string) {
-	k := newCoordinates(c, int(c.Int("batch_dims")))
+func newGatherND(c *ir.Call, p placer) (indexer, string) {
+	k := newCoordinates(c, p, int(c.Int("batch_dims")))
 	if len(k.sizes) > indexRun {
 		return nil, "too many coordinates"
 	}
@@ -98,7 +107,7 @@ func (g *gatherND) run(x *Exec, first, end int, out, in []*tensor.T) (bool, erro
 	}
 	for ; first < end; first += indexRun {
 		part := list[:min(indexRun, end-first)]
-		if !g.load(part, room, in[1], first) {
+		if !g.blocksOf(part, room, in[1], first) {
 			return false, nil
 		}
 		move.Take(out[0].Data[first*bytes:], in[0].Data, bytes, part)

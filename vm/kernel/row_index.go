@@ -5,13 +5,14 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/move"
 )
 
 // indexes takes operators that read or write elements by integer tensors. Indices
 // are read some hundred at a time, checked, and used while they are in the cache.
 // An index that is outside is an error of the reference, which is asked for it.
-var indexes = &Row{Name: "index", reach: reach{heart: anIndex, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
+var indexes = &Row{Name: "index", reach: reach{heart: anIndex, alone: true}, Make: func(b *Body, o *Options) (*Prepared, string) {
 	c, why := onlyCall(b)
 	if why != "" {
 		return nil, why
@@ -20,7 +21,7 @@ var indexes = &Row{Name: "index", reach: reach{heart: anIndex, alone: true}, Mak
 	if f == nil {
 		return nil, notMine
 	}
-	r, why := f(c)
+	r, why := f(c, placer{o.Level})
 	if why != "" {
 		return nil, why
 	}
@@ -47,10 +48,10 @@ func onlyCall(b *Body) (*ir.Call, string) {
 }
 
 // indexers are the operators with indices.
-var indexers map[string]func(*ir.Call) (indexer, string)
+var indexers map[string]func(*ir.Call, placer) (indexer, string)
 
 func init() {
-	indexers = map[string]func(*ir.Call) (indexer, string){
+	indexers = map[string]func(*ir.Call, placer) (indexer, string){
 		"gather":     newGather,
 		"embedding":  newGather,
 		"take_along": newTakeAlong,
@@ -102,27 +103,30 @@ func indexRoom(x *Exec) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b))), indexRun)
 }
 
-// loadIndices reads the elements of t from at on as indices of an axis of a size:
-// negative ones count from its end. ok is false if one is outside.
-func loadIndices(to []int64, t *tensor.T, at, size int) (ok bool) {
+// A placer reads indices by the functions of a level.
+type placer struct{ level isa.Level }
+
+// load reads the elements of t from at on as indices of an axis of a size: negative ones
+// count from its end. ok is false if one is outside.
+func (p placer) load(to []int64, t *tensor.T, at, size int) (ok bool) {
+	n := int64(size)
+	switch t.DType { // the usual ones are placed as they are read
+	case tensor.I64:
+		return move.Place(p.level, to, tensor.Of[int64](t)[at:], n, n)
+	case tensor.I32:
+		return move.Place(p.level, to, tensor.Of[int32](t)[at:], n, n)
+	}
 	t.LoadInts(to, at)
-	return placeIndices(to, t.DType, size)
+	return move.Place(p.level, to, to, n, behindOf(t.DType, size))
 }
 
-// placeIndices brings indices into 0 to size-1. A u64 of 2**63 or more reads as
+// behindOf is what is added to a negative index of a dtype. A u64 of 2**63 or more reads as
 // negative, and is outside.
-func placeIndices(list []int64, d tensor.DType, size int) (ok bool) {
-	behind := int64(size)
+func behindOf(d tensor.DType, size int) int64 {
 	if d.Kind() == tensor.Unsigned {
-		behind = 0
+		return 0
 	}
-	outside := false
-	for i, v := range list {
-		v += behind & (v >> 63)
-		list[i] = v
-		outside = outside || uint64(v) >= uint64(size)
-	}
-	return !outside
+	return int64(size)
 }
 
 // extents splits a shape at an axis: what is before it, its size, what is behind
@@ -143,18 +147,19 @@ func extents(shape []int, axis int) (outer, n, inner int) {
 // A gather takes the slices of x along an axis that i lists. Its items are those of
 // the longer of two lists: the indices, and what is before the axis.
 type gather struct {
+	placer
 	outer, n, count, block int // count indices; bytes of a slice
 	byOuter                bool
 }
 
-func newGather(c *ir.Call) (indexer, string) {
+func newGather(c *ir.Call, p placer) (indexer, string) {
 	axis := 0
 	if c.Op.Name == "gather" {
 		axis = axisIn(c.Int("axis"), c.In[0].Rank())
 	}
 	outer, n, inner := extents(c.In[0].Ints(), axis)
 	count, _ := c.In[1].Elements().Const()
-	return &gather{outer, n, int(count), inner * c.In[0].DType.Size(), outer > int(count)}, ""
+	return &gather{p, outer, n, int(count), inner * c.In[0].DType.Size(), outer > int(count)}, ""
 }
 
 func (g *gather) items() int { return max(g.outer, g.count) }
@@ -167,7 +172,7 @@ func (g *gather) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error)
 	room := indexRoom(x)
 	for ; k < kEnd; k += indexRun {
 		list := room[:min(indexRun, kEnd-k)]
-		if !loadIndices(list, in[1], k, g.n) {
+		if !g.load(list, in[1], k, g.n) {
 			return false, nil
 		}
 		for i := o; i < oEnd; i++ {
@@ -183,16 +188,17 @@ func (g *gather) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error)
 // A takeAlong goes along rows of the result, its last axis: outer are the axes
 // before, with the elements from one to the next in x and in i.
 type takeAlong struct {
+	placer
 	shape, xSteps, iSteps []int
 	stride, n, size       int // of x along the axis; bytes of an element
 	rows, row             int
 	xRow, iRow            int // steps along a row; of x without the axis itself
 }
 
-func newTakeAlong(c *ir.Call) (indexer, string) {
+func newTakeAlong(c *ir.Call, p placer) (indexer, string) {
 	x, i, out := c.In[0].Ints(), c.In[1].Ints(), c.Out[0].Ints()
 	axis, last := axisIn(c.Int("axis"), len(x)), len(x)-1
-	t := &takeAlong{n: x[axis], size: c.In[0].DType.Size(), rows: 1, row: out[last]}
+	t := &takeAlong{placer: p, n: x[axis], size: c.In[0].DType.Size(), rows: 1, row: out[last]}
 	t.shape = out[:last]
 	for _, n := range t.shape {
 		t.rows *= n
@@ -246,13 +252,13 @@ func (t *takeAlong) run(x *Exec, first, end int, out, in []*tensor.T) (bool, err
 // the row's first; at is where their indices begin.
 func (t *takeAlong) places(list []int64, i *tensor.T, at, first int) bool {
 	if t.iRow == 0 {
-		if !loadIndices(list[:1], i, at, t.n) {
+		if !t.load(list[:1], i, at, t.n) {
 			return false
 		}
 		for k := range list {
 			list[k] = list[0]
 		}
-	} else if !loadIndices(list, i, at, t.n) {
+	} else if !t.load(list, i, at, t.n) {
 		return false
 	}
 	if t.stride != 1 || t.xRow != 0 {
@@ -268,11 +274,12 @@ func (t *takeAlong) places(list []int64, i *tensor.T, at, first int) bool {
 // A oneHot fills a row or, if the new axis is not the last, several at once, and
 // switches one element of each on. Its items are what is before the axis.
 type oneHot struct {
+	placer
 	outer, n, inner, size int
 	on, off               []byte
 }
 
-func newOneHot(c *ir.Call) (indexer, string) {
+func newOneHot(c *ir.Call, p placer) (indexer, string) {
 	d := c.Out[0].DType
 	on, why := scalarAttr(c, "on", d)
 	if why != "" {
@@ -283,7 +290,7 @@ func newOneHot(c *ir.Call) (indexer, string) {
 		return nil, why
 	}
 	outer, n, inner := extents(c.Out[0].Ints(), axisIn(c.Int("axis"), c.Out[0].Rank()))
-	return &oneHot{outer, n, inner, d.Size(), on.Data, off.Data}, ""
+	return &oneHot{p, outer, n, inner, d.Size(), on.Data, off.Data}, ""
 }
 
 func (h *oneHot) items() int { return h.outer }
@@ -301,7 +308,7 @@ func (h *oneHot) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error)
 		move.Fill(to, h.off)
 		for k := 0; k < rows*h.inner; k += indexRun {
 			list := room[:min(indexRun, rows*h.inner-k)]
-			if !loadIndices(list, in[0], first*h.inner+k, h.n) {
+			if !h.load(list, in[0], first*h.inner+k, h.n) {
 				return false, nil
 			}
 			h.places(list, k)
@@ -316,6 +323,14 @@ func (h *oneHot) run(x *Exec, first, end int, out, in []*tensor.T) (bool, error)
 
 // places takes the indices from the k-th of some rows on to elements of those rows.
 func (h *oneHot) places(list []int64, k int) {
+	if h.inner == 1 {
+		row := int64(k * h.n)
+		for j, at := range list {
+			list[j] = row + at
+			row += int64(h.n)
+		}
+		return
+	}
 	o, c := k/h.inner, k%h.inner
 	for j, at := range list {
 		list[j] = int64((o*h.n+int(at))*h.inner + c)

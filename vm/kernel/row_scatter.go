@@ -11,6 +11,7 @@ import (
 
 // A scatter has as items what is before the axis in x: updates never leave theirs.
 type scatter struct {
+	placer
 	outer, n, inner, size int       // of x
 	shape, steps          []int     // of i, without the axis and what is before; steps in x
 	count                 int       // indices along the axis
@@ -20,10 +21,10 @@ type scatter struct {
 	within                int       // elements of i behind the axis
 }
 
-func newScatter(c *ir.Call) (indexer, string) {
+func newScatter(c *ir.Call, p placer) (indexer, string) {
 	x, i := c.In[0].Ints(), c.In[1].Ints()
 	axis := axisIn(c.Int("axis"), len(x))
-	s := &scatter{size: c.In[0].DType.Size(), count: i[axis], within: 1}
+	s := &scatter{placer: p, size: c.In[0].DType.Size(), count: i[axis], within: 1}
 	s.outer, s.n, s.inner = extents(x, axis)
 	s.before, s.xBefore = i[:axis], x[:axis]
 	s.shape, s.steps = i[axis+1:], tensor.Strides(x)[axis+1:]
@@ -102,7 +103,7 @@ func (s *scatter) update(room []int64, i *tensor.T, at int, put func(list []int6
 	total := s.count * s.within
 	for k := 0; k < total; k += indexRun {
 		list := room[:min(indexRun, total-k)]
-		if !loadIndices(list, i, at+k, s.n) {
+		if !s.load(list, i, at+k, s.n) {
 			return false
 		}
 		if s.inner > 1 {
@@ -135,8 +136,8 @@ type scatterND struct {
 // scatterPiece is how many bytes of a block are worth a part of their own.
 const scatterPiece = 256
 
-func newScatterND(c *ir.Call) (indexer, string) {
-	k := newCoordinates(c, 0)
+func newScatterND(c *ir.Call, p placer) (indexer, string) {
+	k := newCoordinates(c, p, 0)
 	switch {
 	case len(k.sizes) > indexRun:
 		return nil, "too many coordinates"
@@ -187,7 +188,7 @@ func (s *scatterND) run(x *Exec, first, end int, out, in []*tensor.T) (bool, err
 	list, room := indexRoom(x), indexRoom(x)
 	for k := 0; k < s.rows; k += indexRun {
 		part := list[:min(indexRun, s.rows-k)]
-		if !s.load(part, room, in[1], k) {
+		if !s.blocksOf(part, room, in[1], k) {
 			return false, nil
 		}
 		switch {
@@ -231,7 +232,7 @@ func (s *scatterND) widely(x *Exec, wide *wideRoom, list, room []int64, low, hig
 	for _, last := range []bool{false, true} {
 		for k := 0; k < s.rows; k += indexRun {
 			part := list[:min(indexRun, s.rows-k)]
-			if !s.load(part, room, in[1], k) {
+			if !s.blocksOf(part, room, in[1], k) {
 				return false, nil
 			}
 			for i, b := range part {

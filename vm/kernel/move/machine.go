@@ -12,6 +12,10 @@ type machine struct {
 	// their size. fence waits for them.
 	stream func(d, s *byte, toRow, fromRow uintptr, lines, n int)
 	fence  func()
+	// placeLongs and placeInts are Place for n indices, a multiple of sixteen; outside is 0
+	// if none is.
+	placeLongs func(to, from *int64, n int, size, behind int64) (outside int)
+	placeInts  func(to *int64, from *int32, n int, size, behind int64) (outside int)
 }
 
 // registers are how many a shuffler reads and makes.

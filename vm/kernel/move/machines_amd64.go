@@ -30,4 +30,6 @@ var avx2 = &machine{
 	prefetch: prefetchRows,
 	stream:   streamAVX2,
 	fence:    fence,
+
+	placeLongs: placeLongsAVX2, placeInts: placeIntsAVX2,
 }

@@ -1,4 +1,4 @@
-// Command move writes the transpositions of tiles, shuffles and streams of package move.
+// Command move writes the transpositions of tiles, shuffles, streams and indices of package move.
 package main
 
 import (
@@ -15,7 +15,8 @@ func main() {
 	gen.Main("move",
 		gen.File{Name: "tiles", Build: tiles},
 		gen.File{Name: "shuffles", Build: shuffles},
-		gen.File{Name: "streams", Build: streams})
+		gen.File{Name: "streams", Build: streams},
+		gen.File{Name: "indices", Build: indices})
 }
 
 func tiles(c *Context) {
