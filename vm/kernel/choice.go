@@ -126,11 +126,16 @@ func (c *choice) try(row *Row) (p *Prepared, not string) {
 	if p, not = row.prepare(c.b, c.o); p == nil {
 		return nil, not
 	}
+	p.by(row)
+	return p, ""
+}
+
+// by notes the row that has made the body ready, and in which of its ways.
+func (p *Prepared) by(row *Row) {
 	p.row = row
 	if s, ok := p.Runner.(several); ok && row.ways != nil {
 		p.Way = row.ways[s.way()]
 	}
-	return p, ""
 }
 
 // lead is how much less a later row must be estimated to take, in percent: estimates
@@ -175,7 +180,8 @@ func (p *Prepared) Candidates(o *Options) []Candidate {
 			continue
 		}
 		if q, _ := row.prepare(p.body, &with); q != nil && q.Within == 0 {
-			list = append(list, Candidate{row.Name, q.Work})
+			q.by(row)
+			list = append(list, Candidate{q.Candidate(), q.Work})
 		}
 	}
 	return list

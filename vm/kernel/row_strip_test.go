@@ -80,6 +80,18 @@ func TestStripRegions(t *testing.T) {
   %1 = relu %0 : bf16[3,77]
   return %1
 }`,
+		`func @bytes(%x: i8[3,70], %y: i8[70], %n: i32[3,1]) -> (i8[3,70], u8[3,70]) {
+  %0 = add %x, %y : i8[3,70]
+  %1 = less %0, %y : bool[3,70]
+  %2 = mul %0, %x : i8[3,70]
+  %3 = where %1, %2, %0 : i8[3,70]
+  %4 = abs %3 : i8[3,70]
+  %5 = cast %n {dtype=u8} : u8[3,1]
+  %6 = cast %4 {dtype=u8} : u8[3,70]
+  %7 = sub %5, %6 : u8[3,70]
+  %8 = maximum %7, %5 : u8[3,70]
+  return %4, %8
+}`,
 		`func @much(%x: f32[40,3,70], %y: f32[3,1]) -> (f32[40,3,70]) {
   %0 = add %x, %y : f32[40,3,70]
   %1 = gelu %0 : f32[40,3,70]

@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"slices"
+	"maps"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
@@ -9,15 +9,27 @@ import (
 	"github.com/npulang/npu/vm/kernel/vec"
 )
 
-// Numbers of one byte are integers of four in a lane. They are made, read and moved;
-// arithmetic on them, which would have to wrap, is another kernel's.
+// Numbers of one byte are integers of four in a lane, on which arithmetic wraps.
 
 func isByte(d tensor.DType) bool { return d == tensor.I8 || d == tensor.U8 }
 
-// hasBytes reports whether a call has an argument or a result of bytes.
-func hasBytes(c *ir.Call) bool {
-	bytes := func(t ir.Type) bool { return isByte(t.DType) }
-	return slices.ContainsFunc(c.In, bytes) || slices.ContainsFunc(c.Out, bytes)
+// onBytes are the operators on bytes: those of integers. What may leave the range of a byte
+// is brought back.
+var onBytes = func() map[string]lowering {
+	of := maps.Clone(byKind[tensor.Signed])
+	for _, name := range []string{"abs", "neg", "square", "add", "bias_add", "sub", "mul", "prelu", "bit_not"} {
+		f := of[name]
+		of[name] = func(l *lowerer, a []strip.Value) strip.Value { return l.wrapped(f(l, a), l.call.Out[0].DType) }
+	}
+	return of
+}()
+
+// wrapped is the lowest byte of integers, as a number of a type of one byte.
+func (l *lowerer) wrapped(v strip.Value, d tensor.DType) strip.Value {
+	if d == tensor.I8 {
+		return l.Op(vec.WrapI8, v)
+	}
+	return l.Op(vec.WrapU8, v)
 }
 
 // byteEnds are the least and the greatest number of a type of one byte.

@@ -40,8 +40,11 @@ func loweringOf(c *ir.Call) lowering {
 		}
 		return f.make
 	}
-	if len(c.In) == 0 || c.In[0].Absent() || hasBytes(c) {
+	switch {
+	case len(c.In) == 0 || c.In[0].Absent():
 		return nil
+	case isByte(c.In[0].DType):
+		return onBytes[c.Op.Name]
 	}
 	return byKind[c.In[0].DType.Kind()][c.Op.Name]
 }
@@ -62,7 +65,7 @@ var anyType = map[string]struct {
 	"dequantize_linear": {dequantizeOf, dequantizeFits},
 }
 
-// byKind are the operators on floats, int32 and bool.
+// byKind are the operators on floats, int32 and bool; onBytes has those on bytes.
 var byKind = [...]map[string]lowering{
 	tensor.None: nil,
 	tensor.Float: {
@@ -187,12 +190,8 @@ func powOf(l *lowerer, a []strip.Value) strip.Value {
 	return l.Op(vec.Pow, a...)
 }
 
-// castFits leaves out integers to bfloat16, which would be rounded twice, and those to
-// bytes, which would keep what they have above.
-func castFits(c *ir.Call) bool {
-	from, to := c.In[0].DType, c.Out[0].DType
-	return !(from == tensor.I32 && to == tensor.BF16) && !(from.IsInt() && isByte(to) && from != to)
-}
+// castFits leaves out integers to bfloat16, which would be rounded twice.
+func castFits(c *ir.Call) bool { return c.In[0].DType != tensor.I32 || c.Out[0].DType != tensor.BF16 }
 
 func bitcastFits(c *ir.Call) bool {
 	from, to := c.In[0].DType, c.Out[0].DType
@@ -203,6 +202,8 @@ func bitcastFits(c *ir.Call) bool {
 func castOf(l *lowerer, a []strip.Value) strip.Value {
 	from, to := l.call.In[0].DType, l.call.Out[0].DType
 	switch {
+	case from.IsInt() && isByte(to) && from != to:
+		return l.wrapped(a[0], to)
 	case from.Kind() == to.Kind() || from.IsInt() && to.IsInt():
 		return a[0]
 	case from.IsInt() && to == tensor.Bool:

@@ -26,14 +26,28 @@ func fillOf[E uint8 | uint16](block, p unsafe.Pointer) {
 func moveOf[E uint8 | uint16 | uint32](dst, src unsafe.Pointer, to, from, n int) {
 	var e E
 	size := int(unsafe.Sizeof(e))
-	if n <= 0 {
-		return
-	}
-	if to == size && from == size {
+	switch {
+	case n <= 0:
+	case to == size && from == size:
 		copy(unsafe.Slice((*E)(dst), n), unsafe.Slice((*E)(src), n))
-		return
+	case to == size && from == 0 && n*size >= wordSize:
+		repeat(dst, *(*E)(src), n*size)
+	default:
+		for i := range n {
+			*(*E)(unsafe.Add(dst, i*to)) = *(*E)(unsafe.Add(src, i*from))
+		}
 	}
-	for i := range n {
-		*(*E)(unsafe.Add(dst, i*to)) = *(*E)(unsafe.Add(src, i*from))
+}
+
+// wordSize is the bytes of what is written at once.
+const wordSize = 8
+
+// repeat fills n bytes, wordSize or more, with an element, by words of which the last one
+// ends where they do.
+func repeat[E uint8 | uint16 | uint32](dst unsafe.Pointer, v E, n int) {
+	word := uint64(v) * (^uint64(0) / uint64(^E(0))) // v in each place
+	for k := 0; k < n-wordSize; k += wordSize {
+		*(*uint64)(unsafe.Add(dst, k)) = word
 	}
+	*(*uint64)(unsafe.Add(dst, n-wordSize)) = word
 }

@@ -280,6 +280,12 @@ func avx2ToInt()
 // avx2FromInt is the code FromInt.
 func avx2FromInt()
 
+// avx2WrapI8 is the code WrapI8.
+func avx2WrapI8()
+
+// avx2WrapU8 is the code WrapU8.
+func avx2WrapU8()
+
 // avx2AbsInt is the code AbsInt.
 func avx2AbsInt()
 

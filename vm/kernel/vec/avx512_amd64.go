@@ -280,6 +280,12 @@ func avx512ToInt()
 // avx512FromInt is the code FromInt.
 func avx512FromInt()
 
+// avx512WrapI8 is the code WrapI8.
+func avx512WrapI8()
+
+// avx512WrapU8 is the code WrapU8.
+func avx512WrapU8()
+
 // avx512AbsInt is the code AbsInt.
 func avx512AbsInt()
 

@@ -130,6 +130,8 @@ const (
 	Int       // 0 or 1 of a bool
 	ToInt     // int32 of a float, truncated, saturating, 0 of NaN
 	FromInt   // float of an int32
+	WrapI8    // the lowest byte of an int32, with its sign
+	WrapU8    // without
 
 	AbsInt
 	NegInt

@@ -135,6 +135,9 @@ var rows = [Codes]row{
 		return math.Float32bits(float32(int32(x)))
 	}),
 
+	WrapI8: int1("wrap i8", func(x int32) int32 { return int32(int8(x)) }),
+	WrapU8: int1("wrap u8", func(x int32) int32 { return int32(uint8(x)) }),
+
 	AbsInt:          int1("abs int", func(x int32) int32 { return max(x, -x) }),
 	NegInt:          int1("neg int", func(x int32) int32 { return -x }),
 	SignInt:         int1("sign int", func(x int32) int32 { return min(max(x, -1), 1) }),

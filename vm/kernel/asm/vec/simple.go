@@ -114,6 +114,9 @@ var few = []function{
 	f1("ToInt", toInt32),
 	f1("FromInt", func(g *graph, x *node) *node { return g.op(toFloat, x) }),
 
+	f1("WrapI8", func(g *graph, x *node) *node { return g.sar(g.shl(x, 24), 24) }),
+	f1("WrapU8", func(g *graph, x *node) *node { return g.and(x, g.bits(0xff)) }),
+
 	f1("AbsInt", func(g *graph, x *node) *node {
 		s := g.sar(x, 31)
 		return g.subInt(g.xor(x, s), s)
