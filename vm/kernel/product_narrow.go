@@ -147,10 +147,18 @@ func (t *productTask) multiplyNarrow(x *Exec, p *product, index int, rows, cols 
 
 // A keptLeft is rows of a left operand that are laid out.
 type keptLeft struct {
-	p      *product
-	at, n  int      // the first element, and how many rows
-	room   *float32 // what was there for them
+	of     laidOut
 	matrix gemm.Matrix
+}
+
+// laidOut says which rows of a left operand are laid out, how and where. The products of a
+// task may have one in common.
+type laidOut struct {
+	format   *gemm.Format
+	panels   *float32 // that the layout depends on; nil: it depends on none
+	a        matrix
+	at, n, k int // the first element, how many rows, how long
+	room     *float32
 }
 
 // leftOf is n rows of the left operand from an element on, laid out; again says that they
@@ -161,10 +169,14 @@ func (x *Exec) leftOf(p *product, t *tensor.T, at, n int, panels []float32) (lef
 		return p.format.HalvesOnTheWay(view), x.Again
 	}
 	h, kept := &x.product.narrow, &x.left
-	if x.Again && kept.p == p && kept.at == at && kept.n == n && kept.room == unsafe.SliceData(h.left) {
+	of := laidOut{format: p.format, a: p.a, at: at, n: n, k: p.k, room: unsafe.SliceData(h.left)}
+	if p.format.LeftByRight() {
+		of.panels = unsafe.SliceData(panels)
+	}
+	if x.Again && kept.of == of {
 		return kept.matrix, true
 	}
-	*kept = keptLeft{p, at, n, unsafe.SliceData(h.left), h.layOut(p, t, at, n, panels)}
+	*kept = keptLeft{of, h.layOut(p, t, at, n, panels)}
 	return kept.matrix, false
 }
 

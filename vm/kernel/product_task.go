@@ -103,12 +103,17 @@ func (t *productTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	return err
 }
 
-// runShare computes a part of each product.
+// runShare computes a part of each product, in the same memory one after the other: if they
+// have the same left operand, what has been made of it serves all.
 func (t *productTask) runShare(x *Exec, part, parts int, out, in []*tensor.T) error {
+	again, room := x.Again, x.at
+	defer func() { x.Again = again }()
 	for _, p := range t.products {
+		x.at = room
 		if err := t.run(x, p, part, parts, out[p.out:p.out+p.outs], in); err != nil {
 			return err
 		}
+		x.Again = true
 	}
 	return nil
 }
@@ -152,7 +157,7 @@ func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.R
 	job, beside := &x.product.job, x.product.beside
 	*job = gemm.Product{
 		M: p.m, N: p.n, K: p.k, Stop: x, A: matrixIn(floats(in[p.a.input]), a, p.a),
-		Beside: beside, Again: beside && x.Again, Backwards: x.Backwards,
+		Beside: beside, Again: x.Again, Backwards: x.Backwards,
 	}
 	if p.way != nil {
 		job.Blocks = p.way.blocks

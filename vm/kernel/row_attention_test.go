@@ -228,6 +228,14 @@ func TestRowsRegions(t *testing.T) {
   return %3
 }
 `,
+		`func @f(%x: f32[2,37,48], %w: f32[48]) -> (n: f32[2,37,48], h: bf16[2,37,48], r: f32[37,96]) {
+  %0 = rmsnorm %x, %w : f32[2,37,48]
+  %1 = cast %0 {dtype=bf16} : bf16[2,37,48]
+  %2 = relu %0 : f32[2,37,48]
+  %3 = reshape %2 {dims=[37,96]} : f32[37,96]
+  return %0, %1, %3
+}
+`,
 		`func @f(%x: f32[300,20]) -> (out: f32[300,20]) {
   %0 = log_softmax %x : f32[300,20]
   %1 = neg %0 : f32[300,20]
@@ -249,7 +257,7 @@ func TestRowsRegions(t *testing.T) {
 `,
 	} {
 		row := "norm/f32"
-		if i >= 4 {
+		if i >= 5 {
 			row = "reduce/f32"
 		}
 		holds(t, row, text)

@@ -109,6 +109,17 @@ var productKinds = map[string]func(w *regionWriter) []int{
 		}
 		return out
 	},
+	// What is made of a left operand serves the products of it that follow, until another one
+	// comes; it is made of rows that lie 2 KB apart.
+	"turns": func(w *regionWriter) []int {
+		m, k := 20+w.r.IntN(60), 512
+		both := [2]int{w.input(w.normal(m, k)), w.input(w.normal(m, k))}
+		var out []int
+		for _, x := range []int{0, 0, 1, 0} {
+			out = append(out, w.multiply("linear", both[x], w.input(w.normal(130, k))))
+		}
+		return out
+	},
 	"heads": func(w *regionWriter) []int { // [B,S,H*D] as [B,H,S,D], and K transposed
 		b, s, t, h, d := 1+w.r.IntN(2), w.size(), w.size(), 1+w.r.IntN(3), w.size()
 		q := w.permuted(w.view(w.input(w.normal(b, s, h*d)), b, s, h, d), 0, 2, 1, 3)

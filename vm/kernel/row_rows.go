@@ -16,6 +16,8 @@ import (
 //	                               norm into the result
 //	mul x, s; softmax; mul    =>   rows of the product, their softmax in place, from
 //	                               there the rest into the result
+//	layernorm x; cast         =>   rows of the norm into its result, from there their
+//	                               cast into the other
 
 // A rowsTask is the Runner of such a body.
 type rowsTask struct {
@@ -29,6 +31,7 @@ type rowsTask struct {
 	args   []int       // of the norm
 	fold   *reduceTask // the heart, if it is no norm
 	after  *tail       // what follows, or nil
+	itself bool        // the first result is the heart's own, which after reads there
 	own    int         // of rowsSizes
 	work   int64
 }
@@ -192,7 +195,11 @@ func (t *rowsTask) epilogue(b *Body, heart int) (why string) {
 	if t.fold != nil {
 		return "something follows a reduction"
 	}
-	t.after, why = tailOf(b, heart, t.columns(op.Call.Out[0].Ints()), t.level)
+	rest := *b
+	if t.itself = b.Out[0] == op.First; t.itself {
+		rest.Out = b.Out[1:]
+	}
+	t.after, why = tailOf(&rest, heart, t.columns(op.Call.Out[0].Ints()), t.level)
 	return why
 }
 
@@ -202,7 +209,7 @@ func (t *rowsTask) Parts(want int) int { return max(1, min(want, (t.rows+t.at-1)
 
 func (t *rowsTask) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	var src, args = []float32(nil), x.slices(t.args, in)
-	if t.before != nil || t.after != nil {
+	if t.before != nil || t.after != nil && !t.itself {
 		src = x.Floats(t.at * t.n)
 	}
 	row, n := share(t.rows, part, parts, t.at)
@@ -232,7 +239,7 @@ func (t *rowsTask) block(x *Exec, row, rows int, room []float32, args [][]float3
 		return
 	}
 	dst := room
-	if t.after == nil {
+	if t.after == nil || t.itself {
 		dst = tensor.Of[float32](out[0])[row*t.n : (row+rows)*t.n]
 	}
 	f := &t.norms[0]
@@ -241,12 +248,15 @@ func (t *rowsTask) block(x *Exec, row, rows int, room []float32, args [][]float3
 	}
 	args[0] = src
 	f.run(x.rows(), t.level, 0, f.units, dst, args)
-	if t.after != nil {
-		t.boxes(t.after.sheet, x, room, row, rows, out, in)
+	switch {
+	case t.itself:
+		t.boxes(t.after.sheet, x, dst, row, rows, out[1:], in)
+	case t.after != nil:
+		t.boxes(t.after.sheet, x, dst, row, rows, out, in)
 	}
 }
 
-// boxes runs a program for rows that stand in scratch memory, matrix by matrix.
+// boxes runs a program for rows that stand in some memory, matrix by matrix.
 func (t *rowsTask) boxes(s *sheet, x *Exec, room []float32, row, rows int, out, in []*tensor.T) {
 	each := s.size(rowAxes)
 	for done := 0; done < rows; {

@@ -22,19 +22,20 @@ const (
 	U8
 )
 
-// elems has an element's size in bytes and the codes that bring it into a lane and
-// back.
+// elems has an element's size in bytes, the codes that bring it into a lane and back, and
+// the one, if any, that does to a lane what going there and back does.
 var elems = [...]struct {
 	size       int
 	load, save vec.Code
+	round      vec.Code
 }{
-	F32:  {4, vec.Load, vec.Save},
-	I32:  {4, vec.Load, vec.Save},
-	Bool: {1, vec.LoadBool, vec.SaveBool},
-	F16:  {2, vec.LoadF16, vec.SaveF16},
-	BF16: {2, vec.LoadBF16, vec.SaveBF16},
-	I8:   {1, vec.LoadI8, vec.SaveByte},
-	U8:   {1, vec.LoadU8, vec.SaveByte},
+	F32:  {4, vec.Load, vec.Save, 0},
+	I32:  {4, vec.Load, vec.Save, 0},
+	Bool: {1, vec.LoadBool, vec.SaveBool, 0},
+	F16:  {2, vec.LoadF16, vec.SaveF16, vec.RoundF16},
+	BF16: {2, vec.LoadBF16, vec.SaveBF16, vec.RoundBF16},
+	I8:   {1, vec.LoadI8, vec.SaveByte, 0},
+	U8:   {1, vec.LoadU8, vec.SaveByte, 0},
 }
 
 // Size is the size of an element in bytes.

@@ -59,6 +59,7 @@ func (b *Builder) Compile() (*Program, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
+	b.unround()
 	blocks, at := b.blocksOf()
 	c := &compiler{b: b, level: b.level, consts: at, blocks: blocks, acc: -1, last: -1}
 	c.count()
@@ -276,7 +277,7 @@ func (c *compiler) finish() {
 			c.late = append(c.late, i)
 		}
 	}
-	if len(c.late) > 1 {
+	if c.mixed() {
 		for _, i := range c.late {
 			if v := c.b.results[i].value; c.b.nodes[v].kind == input && c.temp[v] == nowhere {
 				c.bring(v)
@@ -289,4 +290,27 @@ func (c *compiler) finish() {
 		c.result(i)
 	}
 	c.emit(vec.End, 0, 0)
+}
+
+// mixed reports whether the results that are left are several values.
+func (c *compiler) mixed() bool {
+	of := func(i int) Value { return c.b.results[i].value }
+	return slices.ContainsFunc(c.late, func(i int) bool { return of(i) != of(c.late[0]) })
+}
+
+// unround leaves to saving what it does anyway: a result that is a value rounded to the type of
+// its elements, which nothing else reads, is that value.
+func (b *Builder) unround() {
+	readers := make([]int, len(b.nodes))
+	for _, n := range b.nodes {
+		for _, a := range n.args[:n.n] {
+			readers[a]++
+		}
+	}
+	for i := range b.results {
+		r := &b.results[i]
+		if n := b.nodes[r.value]; n.kind == operator && n.code == elems[r.elem].round && readers[r.value] == 0 {
+			r.value = n.args[0]
+		}
+	}
 }
