@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"unsafe"
@@ -222,9 +223,48 @@ func truthsOf[E anyNumber]() map[string]tally {
 	}
 }
 
+// byteTruths are those of bytes, rows of which the standard library goes through many at a
+// time.
+func byteTruths() map[string]tally {
+	of := truthsOf[uint8]()
+	for name, row := range map[string]func(to, best, from unsafe.Pointer, n int, place int64){"any": anyByte, "all": allBytes, "count_nonzero": countBytes} {
+		t := of[name]
+		t.row = row
+		of[name] = t
+	}
+	return of
+}
+
+var zeroByte = []byte{0}
+
+// byteRun is how many bytes anyByte looks through before it may stop.
+const byteRun = 1 << 10
+
+func anyByte(to, _, from unsafe.Pointer, n int, _ int64) {
+	for part := range slices.Chunk(elements[byte](from, n), byteRun) {
+		if bytes.Count(part, zeroByte) < len(part) {
+			*(*uint8)(to) = 1
+			return
+		}
+	}
+}
+
+func allBytes(to, _, from unsafe.Pointer, n int, _ int64) {
+	if bytes.IndexByte(elements[byte](from, n), 0) >= 0 {
+		*(*uint8)(to) = 0
+	}
+}
+
+func countBytes(to, _, from unsafe.Pointer, n int, _ int64) {
+	*(*int64)(to) += int64(n - bytes.Count(elements[byte](from, n), zeroByte))
+}
+
 // talliesOf are the tallies of a type with its least and greatest number.
 func talliesOf[E anyNumber](lowest, highest E) map[string]tally {
 	all := truthsOf[E]()
+	if unsafe.Sizeof(lowest) == 1 {
+		all = byteTruths()
+	}
 	all["argmax"] = tally{startPlaces(lowest), mostPlaces[E], mostPlace[E]}
 	all["argmin"] = tally{startPlaces(highest), leastPlaces[E], leastPlace[E]}
 	return all
@@ -232,7 +272,7 @@ func talliesOf[E anyNumber](lowest, highest E) map[string]tally {
 
 // tallies are the tallies by dtype and operator.
 var tallies = map[tensor.DType]map[string]tally{
-	tensor.F64: talliesOf(math.Inf(-1), math.Inf(1)), tensor.Bool: truthsOf[uint8](),
+	tensor.F64: talliesOf(math.Inf(-1), math.Inf(1)), tensor.Bool: byteTruths(),
 	tensor.I64: talliesOf[int64](math.MinInt64, math.MaxInt64), tensor.U64: talliesOf[uint64](0, math.MaxUint64),
 	tensor.I32: talliesOf[int32](math.MinInt32, math.MaxInt32), tensor.U32: talliesOf[uint32](0, math.MaxUint32),
 	tensor.I16: talliesOf[int16](math.MinInt16, math.MaxInt16), tensor.U16: talliesOf[uint16](0, math.MaxUint16),
