@@ -187,19 +187,29 @@ func (m *moving) Parts(want int) int { return m.list.Parts(want) }
 
 func (m *moving) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	room := x.Bytes(m.list.Room())
-	for i := range m.ends {
-		e := &m.ends[i]
-		src := e.constant
-		if src == nil {
-			src = in[e.in].Data
+	turns := m.list.Turns(parts)
+	for turn := range turns {
+		for i := range m.ends {
+			c, first, last := m.list.Share(i, part, parts, turn, turns)
+			if err := m.ends[i].copy(x, c, room, first, last, out, in); err != nil {
+				return err
+			}
 		}
-		c, first, last := m.list.Share(i, part, parts)
-		for pace := c.Pace(); first < last; first += pace {
-			c.Items(out[e.out].Data, src, room, first, min(first+pace, last))
-			if first+pace < last {
-				if err := x.Stop(); err != nil {
-					return err
-				}
+	}
+	return nil
+}
+
+// copy does the items of a copy from first to before last.
+func (e *moveEnd) copy(x *Exec, c *move.Copy, room []byte, first, last int, out, in []*tensor.T) error {
+	src := e.constant
+	if src == nil {
+		src = in[e.in].Data
+	}
+	for pace := c.Pace(); first < last; first += pace {
+		c.Items(out[e.out].Data, src, room, first, min(first+pace, last))
+		if first+pace < last {
+			if err := x.Stop(); err != nil {
+				return err
 			}
 		}
 	}

@@ -136,6 +136,15 @@ func (l *leaf) run(room []byte, d, s unsafe.Pointer, chunk, n int) {
 	l.copy(room, unsafe.Add(d, first*l.row.to), unsafe.Add(s, first*l.row.from), l.rows.n, count)
 }
 
+// piece is the bytes that lie together in the destination or in the source, whichever are
+// fewer.
+func (l *leaf) piece() int {
+	if l.row.to == l.size && l.row.from == l.size {
+		return l.row.n * l.size
+	}
+	return l.size
+}
+
 func (l *leaf) copy(room []byte, d, s unsafe.Pointer, rows, n int) {
 	if l.around != nil {
 		l.around.copy(room, d, s, l, rows, n)

@@ -1,6 +1,11 @@
 package move
 
-// A List is several copies that are shared among parts by their bytes.
+// A List is several copies that are shared among parts by their bytes, one after another;
+// or, where they are large and have short rows, in turns, a part of each:
+//
+//	concat of [N,4] and [N,4] along the second axis   =>   4096 rows of both, the next ones
+//
+// so that a line which two of them write a piece of is written while it is in a cache.
 type List struct {
 	steps []step
 	total int // bytes
@@ -39,10 +44,33 @@ func (l *List) Parts(want int) int {
 	return max(1, min(want, items))
 }
 
-// Share is a part's share of copy i, as Items has it.
-func (l *List) Share(i, part, parts int) (c *Copy, first, end int) {
+// Share is a part's share of copy i, as Items has it, in one of its turns.
+func (l *List) Share(i, part, parts, turn, turns int) (c *Copy, first, end int) {
 	s := &l.steps[i]
+	if turns > 1 {
+		at, of := part*turns+turn, parts*turns
+		return s.Copy, s.items * at / of, s.items * (at + 1) / of
+	}
 	return s.Copy, s.after(l.bound(part, parts)), s.after(l.bound(part+1, parts))
+}
+
+// turnsFrom is the bytes from which copies take turns: they do not stay in a second-level
+// cache.
+const turnsFrom = 2 << 20
+
+// Turns is in how many turns a part of so many does its copies: 1 is one after another.
+func (l *List) Turns(parts int) int {
+	if len(l.steps) == 1 || l.total < turnsFrom {
+		return 1
+	}
+	turns := l.total
+	for _, s := range l.steps {
+		if s.leaf.around != nil || s.leaf.piece() > line {
+			return 1
+		}
+		turns = min(turns, s.items/parts)
+	}
+	return max(1, turns)
 }
 
 // bound is where a part begins, in bytes.

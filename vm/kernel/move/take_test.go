@@ -135,7 +135,7 @@ func TestList(t *testing.T) {
 		for i := range l.Len() {
 			next := 0
 			for part := range parts {
-				c, first, end := l.Share(i, part, parts)
+				c, first, end := l.Share(i, part, parts, 0, 1)
 				if first > end || first < next {
 					t.Fatalf("part %d of %d begins copy %d at item %d, the one before ends at %d", part, parts, i, first, next)
 				}
@@ -146,7 +146,7 @@ func TestList(t *testing.T) {
 					bytesOf[part] += c.Bytes() * (end - first) / c.Count()
 				}
 			}
-			if c, _, _ := l.Share(i, 0, 1); next != c.Count() {
+			if c, _, _ := l.Share(i, 0, 1, 0, 1); next != c.Count() {
 				t.Errorf("%d of the %d items of copy %d are of some part", next, c.Count(), i)
 			}
 		}
@@ -154,6 +154,42 @@ func TestList(t *testing.T) {
 			if share := l.Bytes() / parts; n < share*3/4 || n > share*5/4 {
 				t.Errorf("part %d of %d has %d of %d bytes", part, parts, n, l.Bytes())
 			}
+		}
+	}
+}
+
+// TestTurns joins large columns, which take turns, in some parts.
+func TestTurns(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	const rows, size = 70_001, 4
+	widths := []int{4, 1, 3}
+	var l move.List
+	var sources [][]byte
+	want, all := make([]byte, rows*8*size), move.Dense([]int{rows, 8})
+	for at, i := 0, 0; i < len(widths); at, i = at+widths[i], i+1 {
+		to, from := all.Part(1, at, widths[i]), move.Dense([]int{rows, widths[i]})
+		src := make([]byte, rows*widths[i]*size)
+		fill(r, src)
+		slow(want, src, size, to, from)
+		l.Add(move.NewCopy(isa.Best(), size, to, from))
+		sources = append(sources, src)
+	}
+	for parts := range 5 {
+		parts++
+		turns, got := l.Turns(parts), make([]byte, len(want))
+		if turns < 2 {
+			t.Errorf("%d parts have %d turns", parts, turns)
+		}
+		for part := range parts {
+			for turn := range turns {
+				for i, src := range sources {
+					c, first, end := l.Share(i, part, parts, turn, turns)
+					c.Items(got, src, make([]byte, c.Room()), first, end)
+				}
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d parts, %d turns", parts, turns)
 		}
 	}
 }
