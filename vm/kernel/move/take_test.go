@@ -177,8 +177,8 @@ func TestTurns(t *testing.T) {
 	for parts := range 5 {
 		parts++
 		turns, got := l.Turns(parts), make([]byte, len(want))
-		if turns < 2 {
-			t.Errorf("%d parts have %d turns", parts, turns)
+		if parts <= 2 && turns < 2 {
+			t.Errorf("%d parts have one turn", parts)
 		}
 		for part := range parts {
 			for turn := range turns {
