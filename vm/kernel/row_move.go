@@ -149,8 +149,16 @@ func placePieces(list []piece, o *Op, values map[int]pieces) (pieces, string) {
 
 // A moving is the Runner of moves.
 type moving struct {
-	list move.List
-	ends []moveEnd // of the list's copies
+	list   move.List
+	ends   []moveEnd // of the list's copies
+	weaves []weaving
+}
+
+// A weaving is a result whose elements come from several inputs by turns.
+type weaving struct {
+	*move.Weave
+	out int
+	in  []int
 }
 
 // A moveEnd says between which tensors a copy goes.
@@ -161,12 +169,12 @@ type moveEnd struct {
 
 // add appends the copies of a result's pieces.
 func (m *moving) add(o *Options, t ir.Type, out int, p pieces) {
+	if w := weavingOf(o, t, out, p); w != nil {
+		m.weaves = append(m.weaves, *w)
+		return
+	}
 	for _, x := range p {
-		to := x.to
-		if to.Strides == nil {
-			to = move.Dense(x.from.Shape)
-		}
-		c := move.NewCopy(o.Level, t.DType.Size(), to, x.from)
+		c := move.NewCopy(o.Level, t.DType.Size(), x.place(), x.from)
 		if c.Bytes() == 0 {
 			continue
 		}
@@ -179,11 +187,46 @@ func (m *moving) add(o *Options, t ir.Type, out int, p pieces) {
 	}
 }
 
+// place is where a piece belongs: all over the value if nothing is said.
+func (x *piece) place() move.Block {
+	if x.to.Strides == nil {
+		return move.Dense(x.from.Shape)
+	}
+	return x.to
+}
+
+// weavingOf is that of a result's pieces; nil: they are no elements by turns.
+func weavingOf(o *Options, t ir.Type, out int, p pieces) *weaving {
+	w := &weaving{out: out}
+	var to, from []move.Block
+	for i := range p {
+		if p[i].constant != nil {
+			return nil
+		}
+		to, from, w.in = append(to, p[i].place()), append(from, p[i].from), append(w.in, p[i].in)
+	}
+	if w.Weave = move.NewWeave(o.Level, t.DType.Size(), to, from); w.Weave == nil {
+		return nil
+	}
+	return w
+}
+
 // work supposes 20 bytes read or written in a nanosecond, and some nanoseconds for
 // each copy.
-func (m *moving) work() int64 { return int64(m.list.Bytes()/10 + 20*m.list.Len()) }
+func (m *moving) work() int64 {
+	bytes := m.list.Bytes()
+	for _, w := range m.weaves {
+		bytes += w.Bytes()
+	}
+	return int64(bytes/10 + 20*(m.list.Len()+len(m.weaves)))
+}
 
-func (m *moving) Parts(want int) int { return m.list.Parts(want) }
+func (m *moving) Parts(want int) int {
+	if len(m.weaves) > 0 {
+		return max(1, want)
+	}
+	return m.list.Parts(want)
+}
 
 func (m *moving) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 	room := x.Bytes(m.list.Room())
@@ -194,6 +237,28 @@ func (m *moving) Run(x *Exec, part, parts int, out, in []*tensor.T) error {
 			if err := m.ends[i].copy(x, c, room, first, last, out, in); err != nil {
 				return err
 			}
+		}
+	}
+	for i := range m.weaves {
+		if err := m.weaves[i].run(x, part, parts, out, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run does a part of a weaving: some whole lines of groups.
+func (w *weaving) run(x *Exec, part, parts int, out, in []*tensor.T) error {
+	var few [4][]byte // as many as a group has at most
+	src, room := few[:len(w.in)], x.Bytes(w.Room())
+	for i, k := range w.in {
+		src[i] = in[k].Data
+	}
+	first, n := share(w.Groups(), part, parts, 64)
+	for end, pace := first+n, w.Pace(); first < end; first += pace {
+		w.Run(out[w.out].Data, src, room, first, min(first+pace, end))
+		if err := x.Stop(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -248,3 +248,25 @@ func TestMovesRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestWoven stacks and joins tensors whose elements come by turns, in parts.
+func TestWoven(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	var x kernel.Exec
+	for _, o := range []opCase{
+		{"stack", "axis=1", "u8[5003] u8[5003] u8[5003]", "u8[5003,3]"},
+		{"stack", "axis=-1", "f32[7,300] f32[7,300]", "f32[7,300,2]"},
+		{"concat", "axis=1", "i64[999,1] i64[999,1] i64[999,1] i64[999,1]", "i64[999,4]"},
+		{"concat", "axis=1", "f32[600,4] f32[600,4]", "f32[600,8]"},
+	} {
+		call := o.call(t)
+		in := o.arguments(r, call)
+		want, err := ir.Evaluate(call, in...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, options := range choices()[1:] {
+			compare(t, kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &options), &x, call, in, want, nil)
+		}
+	}
+}

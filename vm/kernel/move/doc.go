@@ -22,6 +22,8 @@
 // block of that one (Of), so that a chain of views needs one copy. A List has the
 // copies and fills that make a result of several pieces, as joining and padding do.
 //
+// Where elements of several tensors come by turns, a Weave makes them in one pass.
+//
 // Take and Put move blocks by lists of indices, which Place brings into an axis.
 //
 // Elements are never converted: a size of 1, 2, 4, 8 or 16 bytes is all that is

@@ -3,7 +3,7 @@ package move
 // A List is several copies that are shared among parts by their bytes, one after another;
 // or, where they are large and have short rows, in turns, a part of each:
 //
-//	concat of [N,4] and [N,4] along the second axis   =>   4096 rows of both, the next ones
+//	concat of [N,4] and [N,4] along the second axis   =>   2048 rows of both, the next ones
 //
 // so that a line which two of them write a piece of is written while it is in a cache.
 type List struct {
