@@ -51,7 +51,7 @@ func NewWeave(level isa.Level, size int, to, from []Block) *Weave {
 		w.fromEnds = append(w.fromEnds, fromAt+w.groups*wide)
 	}
 	w.to = span{w.toAt, w.toAt + w.groups*count*own}
-	w.streams = w.Bytes() >= streamFrom && machineOf(level).stream != nil
+	w.streams = w.Bytes() >= runsFrom && machineOf(level).stream != nil
 	w.chunk = pieceBytes / (count * own) / line * line
 	_, w.leaf = leafOf(level, own, []axis{{w.chunk, count * own, own}, {count, own, w.chunk*own + line}})
 	if w.leaf.shuffle == nil && own < maxSize {
