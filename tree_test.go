@@ -21,13 +21,13 @@ const module = "github.com/npulang/npu"
 // all that a may import. NONE is the empty set.
 const policy = `
 NONE                                   < ir/diag, stdlib, golden/expect, lower/place, vm/kernel/isa, vm/pages
-vm/kernel/isa                          < vm/kernel/bank, vm/kernel/peak, vm/kernel/vec, vm/kernel/narrow, vm/kernel/move
+vm/kernel/isa                          < vm/kernel/bank, vm/kernel/peak, vm/kernel/vec, vm/kernel/narrow, vm/kernel/move, vm/kernel/long
 vm/kernel/narrow, vm/pages             < vm/kernel/gemm
 vm/kernel/narrow                       < vm/kernel/vec
 vm/kernel/vec                          < vm/kernel/strip, vm/kernel/norm
 vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
 vm/kernel/gemm, vm/kernel/vec          < vm/kernel/conv
-vm/kernel/strip, vm/kernel/attn, vm/kernel/conv, vm/kernel/move < vm/kernel
+vm/kernel/strip, vm/kernel/attn, vm/kernel/conv, vm/kernel/move, vm/kernel/long < vm/kernel
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, ir/mapped, vm/pool
 vm/pages                               < vm/pool

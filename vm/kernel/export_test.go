@@ -32,3 +32,12 @@ func ScaledSteps(p *Prepared) (n int) {
 
 // Ways is in how many ways a row computes a body.
 func Ways(r *Row) int { return max(1, len(r.ways)) }
+
+// LongNames are the loops of package long that operators have.
+func LongNames() map[string]bool {
+	names := map[string]bool{}
+	for _, n := range longNames {
+		names[n.name] = true
+	}
+	return names
+}

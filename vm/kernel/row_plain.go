@@ -10,7 +10,7 @@ import (
 
 // plainRow takes single element-wise operators on integers and floats of eight bytes,
 // casts among all but half floats, and where: a loop in Go for each dtype.
-var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone: true}, Make: func(b *Body, _ *Options) (*Prepared, string) {
+var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone: true}, Make: func(b *Body, o *Options) (*Prepared, string) {
 	c := oneCall(b)
 	if c == nil || len(c.In) == 0 || len(b.In) > 3 || spreadOf(&b.Ops[0], len(b.In)) != nil {
 		return nil, notMine
@@ -24,7 +24,7 @@ var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone:
 	case b.InPlace != Absent && !c.InPlace(b.InPlace):
 		return nil, "it replaces an argument of another type"
 	}
-	t := newPlain(c, loop)
+	t := newPlain(c, longLoopOf(o.Level, c, loop))
 	each := int64(1)
 	if t.guard != nil {
 		each = 4 // divisions are slow

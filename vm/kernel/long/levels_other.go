@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package long
+
+import "github.com/npulang/npu/vm/kernel/isa"
+
+var loops map[isa.Level]map[string]Loop
