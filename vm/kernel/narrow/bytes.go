@@ -34,7 +34,8 @@ func WidenSigned(level isa.Level, dst []int16, src []int8) {
 func CopySigned(level isa.Level, dst, src []uint8, flip uint8) (sum int32) {
 	n := whole(level, len(src)) &^ 31
 	if n > 0 {
-		sum = at(level).copySigned(unsafe.SliceData(dst[:n]), unsafe.SliceData(src), n, flip)
+		all := at(level).copySigned(unsafe.SliceData(dst[:n]), unsafe.SliceData(src), n, uint32(flip)*0x01010101)
+		sum = int32(all - 128*int64(n))
 	}
 	for i, x := range src[n:] {
 		x ^= flip

@@ -12,15 +12,15 @@ func widenAVX2(dst *int16, src *uint8, n int)
 //go:noescape
 func widenSignedAVX2(dst *int16, src *int8, n int)
 
-// copySignedAVX2 copies n bytes, a multiple of 32, whose bits it flips, and sets sums to those of what it writes as bytes with a sign, each 128 more.
+// copySignedAVX2 copies n bytes, a multiple of 32, whose bits it flips, and adds up what it writes as bytes with a sign, each 128 more.
 //
 //go:noescape
-func copySignedAVX2(dst *uint8, src *uint8, sums *[4]int64, n int, flip uint32)
+func copySignedAVX2(dst *uint8, src *uint8, n int, flip uint32) (sum int64)
 
-// largestAVX2 raises top to the bits of what n floats hold, a multiple of eight, without their signs, lane by lane.
+// largestAVX2 is the largest of what n floats hold as bits, a multiple of eight, without their signs.
 //
 //go:noescape
-func largestAVX2(src *float32, top *[8]int32, n int)
+func largestAVX2(src *float32, n int) (top int32)
 
 // quantizeSignedAVX2 makes round(min(max(x/scale, -128), 127)) of n floats, a multiple of eight, and 0 of NaN.
 //

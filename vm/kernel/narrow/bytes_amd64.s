@@ -42,13 +42,13 @@ eightDone:
 	VZEROUPPER
 	RET
 
-// func copySignedAVX2(dst *uint8, src *uint8, sums *[4]int64, n int, flip uint32)
+// func copySignedAVX2(dst *uint8, src *uint8, n int, flip uint32) (sum int64)
 // Requires: AVX, AVX2
-TEXT ·copySignedAVX2(SB), $0-36
+TEXT ·copySignedAVX2(SB), $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         n+24(FP), DX
-	MOVL         flip+32(FP), BX
+	MOVQ         n+16(FP), DX
+	MOVL         flip+24(FP), BX
 	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
 	MOVL         $0x80808080, BX
@@ -70,17 +70,21 @@ some:
 	JMP     some
 
 someDone:
-	ADDQ    $0x20, DX
-	MOVQ    sums+16(FP), AX
-	VMOVDQU Y3, (AX)
+	ADDQ         $0x20, DX
+	VEXTRACTI128 $0x01, Y3, X0
+	VPADDQ       X0, X3, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDQ       X1, X0, X0
+	VMOVQ        X0, AX
+	MOVQ         AX, sum+32(FP)
 	VZEROUPPER
 	RET
 
-// func largestAVX2(src *float32, top *[8]int32, n int)
+// func largestAVX2(src *float32, n int) (top int32)
 // Requires: AVX, AVX2
-TEXT ·largestAVX2(SB), $0-24
+TEXT ·largestAVX2(SB), $0-20
 	MOVQ         src+0(FP), AX
-	MOVQ         n+16(FP), CX
+	MOVQ         n+8(FP), CX
 	MOVL         $0x7fffffff, DX
 	VMOVD        DX, X0
 	VPBROADCASTD X0, Y0
@@ -115,12 +119,17 @@ eight:
 	JMP     eight
 
 eightDone:
-	VPMAXSD Y2, Y1, Y1
-	VPMAXSD Y3, Y1, Y1
-	VPMAXSD Y4, Y1, Y1
-	MOVQ    top+8(FP), AX
-	VPMAXSD (AX), Y1, Y1
-	VMOVDQU Y1, (AX)
+	VPMAXSD      Y2, Y1, Y1
+	VPMAXSD      Y3, Y1, Y1
+	VPMAXSD      Y4, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXSD      X0, X1, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXSD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXSD      X1, X0, X0
+	VMOVD        X0, AX
+	MOVL         AX, top+16(FP)
 	VZEROUPPER
 	RET
 

@@ -2,15 +2,15 @@
 
 package narrow
 
-// copySignedAVX512 copies n bytes, a multiple of 32, whose bits it flips, and sets sums to those of what it writes as bytes with a sign, each 128 more.
+// copySignedAVX512 copies n bytes, a multiple of 32, whose bits it flips, and adds up what it writes as bytes with a sign, each 128 more.
 //
 //go:noescape
-func copySignedAVX512(dst *uint8, src *uint8, sums *[8]int64, n int, flip uint32)
+func copySignedAVX512(dst *uint8, src *uint8, n int, flip uint32) (sum int64)
 
-// largestAVX512 sets top to the largest bits of what n floats hold, a multiple of eight, without their signs, lane by lane.
+// largestAVX512 is the largest of what n floats hold as bits, a multiple of eight, without their signs.
 //
 //go:noescape
-func largestAVX512(src *float32, top *[16]int32, n int)
+func largestAVX512(src *float32, n int) (top int32)
 
 // quantizeSmallAVX512 makes bytes of round(x/scale), held within -128 and 127, of n floats, a multiple of eight, whose quotients are less than 2^20. inverse is 1/scale.
 //

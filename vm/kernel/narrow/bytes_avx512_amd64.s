@@ -2,13 +2,13 @@
 
 #include "textflag.h"
 
-// func copySignedAVX512(dst *uint8, src *uint8, sums *[8]int64, n int, flip uint32)
+// func copySignedAVX512(dst *uint8, src *uint8, n int, flip uint32) (sum int64)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·copySignedAVX512(SB), $0-36
+TEXT ·copySignedAVX512(SB), $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         n+24(FP), DX
-	MOVL         flip+32(FP), BX
+	MOVQ         n+16(FP), DX
+	MOVL         flip+24(FP), BX
 	VPBROADCASTD BX, Z0
 	MOVL         $0x80808080, BX
 	VPBROADCASTD BX, Z1
@@ -43,17 +43,23 @@ thirtytwo:
 	JMP       thirtytwo
 
 thirtytwoDone:
-	ADDQ      $0x20, DX
-	MOVQ      sums+16(FP), AX
-	VMOVDQU64 Z3, (AX)
+	ADDQ          $0x20, DX
+	VEXTRACTI64X4 $0x01, Z3, Y0
+	VPADDQ        Y0, Y3, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDQ        X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, sum+32(FP)
 	VZEROUPPER
 	RET
 
-// func largestAVX512(src *float32, top *[16]int32, n int)
-// Requires: AVX, AVX512F, AVX512VL
-TEXT ·largestAVX512(SB), $0-24
+// func largestAVX512(src *float32, n int) (top int32)
+// Requires: AVX, AVX2, AVX512F, AVX512VL
+TEXT ·largestAVX512(SB), $0-20
 	MOVQ         src+0(FP), AX
-	MOVQ         n+16(FP), CX
+	MOVQ         n+8(FP), CX
 	MOVL         $0x7fffffff, DX
 	VPBROADCASTD DX, Z0
 	VPXORD       Z1, Z1, Z1
@@ -87,42 +93,56 @@ eight:
 	JMP     eight
 
 eightDone:
-	VPMAXSD   Z2, Z1, Z1
-	VPMAXSD   Z3, Z1, Z1
-	VPMAXSD   Z4, Z1, Z1
-	MOVQ      top+8(FP), AX
-	VMOVDQU32 Z1, (AX)
+	VPMAXSD       Z2, Z1, Z1
+	VPMAXSD       Z3, Z1, Z1
+	VPMAXSD       Z4, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPMAXSD       Y0, Y1, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMAXSD       X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPMAXSD       X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPMAXSD       X0, X1, X1
+	VMOVD         X1, AX
+	MOVL          AX, top+16(FP)
 	VZEROUPPER
 	RET
 
 // func quantizeSmallAVX512(dst *int8, src *float32, n int, scale float32, inverse float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, FMA3
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, FMA3, MMX+
 TEXT ·quantizeSmallAVX512(SB), $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS scale+24(FP), Z0
 	VBROADCASTSS inverse+28(FP), Z1
+	MOVQ         DX, BX
+	SHLQ         $0x02, BX
 	VMOVDQU32    quantizeSmallAVX512order<>+0(SB), Z2
 
 many:
 	SUBQ         $0x40, DX
 	JLT          manyDone
+	PREFETCHT0   (CX)(BX*1)
 	VMOVUPS      (CX), Z3
 	VMULPS       Z1, Z3, Z4
 	VFNMADD231PS Z0, Z4, Z3
 	VFMADD231PS  Z1, Z3, Z4
 	VCVTPS2DQ    Z4, Z4
+	PREFETCHT0   64(CX)(BX*1)
 	VMOVUPS      64(CX), Z3
 	VMULPS       Z1, Z3, Z5
 	VFNMADD231PS Z0, Z5, Z3
 	VFMADD231PS  Z1, Z3, Z5
 	VCVTPS2DQ    Z5, Z5
+	PREFETCHT0   128(CX)(BX*1)
 	VMOVUPS      128(CX), Z3
 	VMULPS       Z1, Z3, Z6
 	VFNMADD231PS Z0, Z6, Z3
 	VFMADD231PS  Z1, Z3, Z6
 	VCVTPS2DQ    Z6, Z6
+	PREFETCHT0   192(CX)(BX*1)
 	VMOVUPS      192(CX), Z3
 	VMULPS       Z1, Z3, Z7
 	VFNMADD231PS Z0, Z7, Z3

@@ -9,8 +9,8 @@ type loops struct {
 	roundBF16         func(dst, src *float32, n int)
 	widen             func(dst *int16, src *uint8, n int)
 	widenSigned       func(dst *int16, src *int8, n int)
-	// copySigned is for a multiple of 32 bytes.
-	copySigned     func(dst, src *uint8, n int, flip uint8) (sum int32)
+	// copySigned is for a multiple of 32 bytes; the sum is of bytes that are 128 more.
+	copySigned     func(dst, src *uint8, n int, flip uint32) (sum int64)
 	largest        func(src *float32, n int) (bits int32)
 	quantizeSigned func(dst *int8, src *float32, n int, scale float32)
 	quantizeSmall  func(dst *int8, src *float32, n int, scale, inverse float32)

@@ -29,8 +29,8 @@ func bytes(c *Context) {
 
 // copySigned writes the copy of bytes with the sums of what it writes.
 func copySigned(c *Context) {
-	l := begin(c, "copySignedAVX2", "func(dst, src *uint8, sums *[4]int64, n int, flip uint32)",
-		"copySignedAVX2 copies n bytes, a multiple of 32, whose bits it flips, and sets sums to those of what it writes as bytes with a sign, each 128 more.",
+	l := begin(c, "copySignedAVX2", "func(dst, src *uint8, n int, flip uint32) (sum int64)",
+		"copySignedAVX2 copies n bytes, a multiple of 32, whose bits it flips, and adds up what it writes as bytes with a sign, each 128 more.",
 		map[string]int{"dst": 1, "src": 1}, []string{"dst", "src"})
 	flip, signs, zero, sums := l.fill(c.Load(c.Param("flip"), c.GP32())), l.constant(0x80808080), c.YMM(), c.YMM()
 	c.VPXOR(zero, zero, zero)
@@ -43,16 +43,30 @@ func copySigned(c *Context) {
 		c.VPSADBW(zero, x, x)
 		c.VPADDQ(x, sums, sums)
 	})
-	c.VMOVDQU(sums, Mem{Base: c.Load(c.Param("sums"), c.GP64())})
+	l.returnSum(sums)
 	l.end()
+}
+
+// returnSum gives back the sum of eight bytes each.
+func (l *loop) returnSum(sums reg.VecVirtual) {
+	sum := l.GP64()
+	l.VMOVQ(l.one(sums, 8, l.VPADDQ), sum)
+	l.Store(sum, l.ReturnIndex(0))
+}
+
+// returnTop gives back the largest of integers.
+func (l *loop) returnTop(tops reg.VecVirtual) {
+	top := l.GP32()
+	l.VMOVD(l.one(tops, 4, l.VPMAXSD), top)
+	l.Store(top, l.ReturnIndex(0))
 }
 
 // largest writes the search for the largest magnitude. Without their signs, floats have
 // the order of integers, and NaN is above all.
 func largest(c *Context) {
 	const ways = 4 // as many are compared at a time, since each waits for the last of its own
-	l := begin(c, "largestAVX2", "func(src *float32, top *[8]int32, n int)",
-		"largestAVX2 raises top to the bits of what n floats hold, a multiple of eight, without their signs, lane by lane.",
+	l := begin(c, "largestAVX2", "func(src *float32, n int) (top int32)",
+		"largestAVX2 is the largest of what n floats hold as bits, a multiple of eight, without their signs.",
 		map[string]int{"src": 4}, []string{"src"})
 	mask := l.constant(0x7fffffff)
 	var tops [ways]reg.VecVirtual
@@ -74,9 +88,7 @@ func largest(c *Context) {
 	for i := 1; i < ways; i++ {
 		c.VPMAXSD(tops[i], tops[0], tops[0])
 	}
-	to := Mem{Base: c.Load(c.Param("top"), c.GP64())}
-	c.VPMAXSD(to, tops[0], tops[0])
-	c.VMOVDQU(tops[0], to)
+	l.returnTop(tops[0])
 	l.end()
 }
 

@@ -120,3 +120,24 @@ func (l *loop) load(array string) reg.VecVirtual {
 	l.VMOVUPS(l.at[array], y)
 	return y
 }
+
+// one makes one element, of so many bytes, of those of a register, by joining its halves
+// again and again. It is the lowest of what it returns.
+func (l *loop) one(v reg.VecVirtual, bytes int, join func(ops ...Op)) reg.Register {
+	if v.Size() == 64 {
+		y := l.YMM()
+		l.VEXTRACTI64X4(Imm(1), v, y)
+		join(y, v.AsY(), y)
+		v = y
+	}
+	x, t := l.XMM(), l.XMM()
+	l.VEXTRACTI128(Imm(1), v, x)
+	join(x, v.AsX(), x)
+	l.VPSHUFD(Imm(0x4e), x, t) // halves
+	join(t, x, x)
+	if bytes == 4 {
+		l.VPSHUFD(Imm(0xb1), x, t) // neighbours
+		join(t, x, x)
+	}
+	return x
+}

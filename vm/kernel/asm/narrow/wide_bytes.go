@@ -18,8 +18,8 @@ func wideBytes(c *Context) {
 
 // wideCopySigned is copySigned.
 func wideCopySigned(c *Context) {
-	l := begin(c, "copySignedAVX512", "func(dst, src *uint8, sums *[8]int64, n int, flip uint32)",
-		"copySignedAVX512 copies n bytes, a multiple of 32, whose bits it flips, and sets sums to those of what it writes as bytes with a sign, each 128 more.",
+	l := begin(c, "copySignedAVX512", "func(dst, src *uint8, n int, flip uint32) (sum int64)",
+		"copySignedAVX512 copies n bytes, a multiple of 32, whose bits it flips, and adds up what it writes as bytes with a sign, each 128 more.",
 		map[string]int{"dst": 1, "src": 1}, []string{"dst", "src"})
 	flip, signs, zero, sums := wideFill(c, c.Load(c.Param("flip"), c.GP32())), wideConstant(c, 0x80808080), c.ZMM(), c.ZMM()
 	c.VPXORD(zero, zero, zero)
@@ -35,15 +35,15 @@ func wideCopySigned(c *Context) {
 	}
 	l.rounds("sixtyfour", 8, func() { some(&wide{l, 16, 0}) })
 	l.rounds("thirtytwo", 4, func() { some(&wide{l, 8, 0}) })
-	c.VMOVDQU64(sums, Mem{Base: c.Load(c.Param("sums"), c.GP64())})
+	l.returnSum(sums)
 	l.end()
 }
 
 // wideLargest is largest.
 func wideLargest(c *Context) {
 	const ways = 4
-	l := begin(c, "largestAVX512", "func(src *float32, top *[16]int32, n int)",
-		"largestAVX512 sets top to the largest bits of what n floats hold, a multiple of eight, without their signs, lane by lane.",
+	l := begin(c, "largestAVX512", "func(src *float32, n int) (top int32)",
+		"largestAVX512 is the largest of what n floats hold as bits, a multiple of eight, without their signs.",
 		map[string]int{"src": 4}, []string{"src"})
 	mask := wideConstant(c, 0x7fffffff)
 	var tops [ways]reg.VecVirtual
@@ -65,16 +65,21 @@ func wideLargest(c *Context) {
 	for i := 1; i < ways; i++ {
 		c.VPMAXSD(tops[i], tops[0], tops[0])
 	}
-	c.VMOVDQU32(tops[0], Mem{Base: c.Load(c.Param("top"), c.GP64())})
+	l.returnTop(tops[0])
 	l.end()
 }
 
-// wideQuantizeSmall is quantizeSmall.
+// wideQuantizeSmall is quantizeSmall. It asks for the next row, whose largest element is looked
+// for behind it: rows from beyond the second cache took 15 to 25 % less so on an Emerald Rapids,
+// others as long as before or up to 5 % more.
 func wideQuantizeSmall(c *Context) {
 	l := begin(c, "quantizeSmallAVX512", "func(dst *int8, src *float32, n int, scale, inverse float32)",
 		"quantizeSmallAVX512 makes bytes of round(x/scale), held within -128 and 127, of n floats, a multiple of eight, whose quotients are less than 2^20. inverse is 1/scale.",
 		map[string]int{"dst": 1, "src": 4}, []string{"dst", "src"})
 	scale, inverse := wideSpread(c, "scale"), wideSpread(c, "inverse")
+	next := c.GP64() // to the row behind this one, in bytes
+	c.MOVQ(l.n, next)
+	c.SHLQ(Imm(2), next)
 	whole := func(w *wide) reg.VecVirtual {
 		x, q := w.register(), w.register()
 		c.VMOVUPS(w.place("src"), x)
@@ -89,6 +94,7 @@ func wideQuantizeSmall(c *Context) {
 	l.rounds("many", 8, func() {
 		var q [4]reg.VecVirtual
 		for i := range q {
+			c.PREFETCHT0(Mem{Base: l.at["src"].Base, Index: next, Scale: 1, Disp: 64 * i})
 			q[i] = whole(&wide{l, 16, 16 * i})
 		}
 		c.VPACKSSDW(q[1], q[0], q[0])
