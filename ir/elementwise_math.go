@@ -11,6 +11,15 @@ import "math"
 // machine: products are converted before they are added, which keeps Go from
 // fusing the two on some.
 
+// ExpOf is exp of a float of eight bytes, for kernels.
+func ExpOf(x float64) float64 { return exp(x) }
+
+// LogOf is log of a float of eight bytes, for kernels.
+func LogOf(x float64) float64 { return log(x) }
+
+// SigmoidOf is sigmoid of a float of eight bytes, for kernels.
+func SigmoidOf(x float64) float64 { return sigmoid(x) }
+
 // exp reduces x to k*ln(2) + r with |r| < 0.35, so that thirteen terms of the
 // series suffice: r^14/14! is below 5e-18.
 func exp(x float64) float64 {

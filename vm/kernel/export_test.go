@@ -41,3 +41,6 @@ func LongNames() map[string]bool {
 	}
 	return names
 }
+
+// LongFunctions are the functions of package long, with their definitions.
+func LongFunctions() map[string]func(float64) float64 { return longFunctions }

@@ -26,8 +26,8 @@ var byReference = func() map[string]string {
 		// Passes make other operators of most, and constants of these.
 		"einsum": "all", "arange": "all", "eye": "all", "iota": "all", "linspace": "all",
 	}
-	for name := range strings.FieldsSeq("acos acosh asin asinh atan atanh cbrt cos cosh erf exp exp2 expm1 log log10 log1p log2 sin sinh tan tanh " +
-		"celu elu gelu log_sigmoid mish selu sigmoid silu softplus atan2 fmod hypot logaddexp pow rem quantize_linear outer " +
+	for name := range strings.FieldsSeq("acos acosh asin asinh atan atanh cbrt cos cosh erf exp2 expm1 log10 log1p log2 sin sinh tan tanh " +
+		"celu elu gelu log_sigmoid mish selu softplus atan2 fmod hypot logaddexp pow rem quantize_linear outer " +
 		"logsumexp norm2 batchnorm groupnorm instancenorm l2_normalize layernorm log_softmax rmsnorm softmax " +
 		"attention rope avg_pool global_avg_pool") {
 		of[name] = "f64"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/ir/tensor"
+	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/move"
 )
 
@@ -15,7 +16,7 @@ var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone:
 	if c == nil || len(c.In) == 0 || len(b.In) > 3 || spreadOf(&b.Ops[0], len(b.In)) != nil {
 		return nil, notMine
 	}
-	loop := plainLoopOf(c)
+	loop := plainLoopOf(c, o.Level)
 	switch {
 	case loop == nil && c.Op.Class != ir.Elementwise:
 		return nil, notMine
@@ -33,7 +34,7 @@ var plainRow = &Row{Name: "plain", reach: reach{heart: anElement | aMove, alone:
 }}
 
 // plainLoopOf finds the loop of a call; nil: there is none.
-func plainLoopOf(c *ir.Call) plainLoop {
+func plainLoopOf(c *ir.Call, level isa.Level) plainLoop {
 	switch c.Op.Name {
 	case "cast":
 		return plainCasts[c.In[0].DType][c.Out[0].DType]
@@ -42,6 +43,9 @@ func plainLoopOf(c *ir.Call) plainLoop {
 	}
 	if f := attributed[c.Op.Name]; f != nil && c.In[0].DType == tensor.F64 {
 		return f(c)
+	}
+	if f := longFunctions[c.Op.Name]; f != nil && c.In[0].DType == tensor.F64 {
+		return functionLoop(level, c.Op.Name, f)
 	}
 	return plainLoops[c.In[0].DType][c.Op.Name]
 }

@@ -22,3 +22,7 @@ var avx2 = map[string]Loop{
 	"doublesOfInts": doublesOfIntsAVX2, "doublesOfFloats": doublesOfFloatsAVX2, "intsOfLongs": intsOfLongsAVX2,
 	"floatsOfDoubles": floatsOfDoublesAVX2,
 }
+
+var functions = map[isa.Level]map[string]function{isa.AVX2: functionsAVX2, isa.AVX512: functionsAVX2}
+
+var functionsAVX2 = map[string]function{"exp": expDoublesAVX2, "log": logDoublesAVX2, "sigmoid": sigmoidDoublesAVX2, "silu": siluDoublesAVX2}

@@ -5,3 +5,5 @@ package long
 import "github.com/npulang/npu/vm/kernel/isa"
 
 var loops map[isa.Level]map[string]Loop
+
+var functions map[isa.Level]map[string]function

@@ -12,11 +12,14 @@ import (
 )
 
 func main() {
-	gen.Main("long", gen.File{Name: "loops", Build: func(c *Context) {
-		for _, l := range loops {
-			l.write(c)
-		}
-	}})
+	gen.Main("long",
+		gen.File{Name: "loops", Build: func(c *Context) {
+			for _, l := range loops {
+				l.write(c)
+			}
+		}},
+		gen.File{Name: "functions", Build: functions},
+	)
 }
 
 // A loop is a function that goes through elements, eight at a time.
