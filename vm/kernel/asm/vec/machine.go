@@ -414,28 +414,36 @@ func (e *emitter) words(name string, words ...uint32) operand.Mem {
 	return m
 }
 
-// saveBF16 rounds into a register behind the accumulator's, and packs.
+// saveBF16 rounds two registers into those behind the accumulator's, and packs their upper
+// halves.
 func saveBF16(e *emitter, i int) {
-	rounded := func(i, r int) {
-		g, result := e.graph(function{}, func(g *graph, x, _, _ *node) *node { return g.shr(roundBF16(g, x), 16) })
-		e.do("VMOVAPS", e.regs[i], e.regs[r])
+	if i%2 != 0 {
+		return
+	}
+	a, b := e.vectors, e.vectors+1
+	for j, r := range []int{a, b} {
+		g, result := e.graph(function{}, func(g *graph, x, _, _ *node) *node { return upperBF16(g, x) })
+		e.do("VMOVAPS", e.regs[i+j], e.regs[r])
 		var free []int
-		for t := len(e.regs) - 1; t > e.vectors+1; t-- {
+		for t := len(e.regs) - 1; t > b; t-- {
 			free = append(free, t)
 		}
 		e.run(g, result, r, free)
 	}
-	a, b := e.vectors, e.vectors+1
 	if e.evex {
-		rounded(i, a)
-		e.do("VPMOVDW", e.regs[a], e.part(i, 1))
+		odd := make([]uint32, 16) // words of both
+		for j := range odd {
+			odd[j] = uint32(4*j + 1 | (4*j+3)<<16)
+		}
+		to := e.regs[b+1]
+		e.do("VMOVDQU32", e.words("odd", odd...), to)
+		e.do("VPERMI2W", e.regs[b], e.regs[a], to)
+		e.do("VMOVDQU32", to, e.part(i, 1))
 		return
 	}
-	if i%2 != 0 {
-		return
+	for _, r := range []int{a, b} {
+		e.do("VPSRLD", operand.U8(16), e.regs[r], e.regs[r])
 	}
-	rounded(i, a)
-	rounded(i+1, b)
 	e.do("VPACKUSDW", e.regs[b], e.regs[a], e.regs[a])
 	e.do("VPERMQ", operand.U8(0xd8), e.regs[a], e.regs[a])
 	e.do("VMOVDQU", e.regs[a], e.part(i, 1))

@@ -143,11 +143,13 @@ var few = []function{
 }
 
 // roundBF16 keeps the upper sixteen bits, rounded to nearest even; a NaN stays one.
-func roundBF16(g *graph, x *node) *node {
+func roundBF16(g *graph, x *node) *node { return g.and(upperBF16(g, x), g.bits(0xffff0000)) }
+
+// upperBF16 leaves anything below the upper sixteen bits.
+func upperBF16(g *graph, x *node) *node {
 	odd := g.and(g.shr(x, 16), g.bits(1))
 	r := g.addInt(g.addInt(x, g.bits(0x7fff)), odd)
-	r = g.pick(g.cmp(un, x, x), g.or(x, g.bits(0x400000)), r)
-	return g.and(r, g.bits(0xffff0000))
+	return g.pick(g.cmp(un, x, x), g.or(x, g.bits(0x400000)), r)
 }
 
 // toInt32: the instruction gives the smallest integer for what does not fit; lanes from
