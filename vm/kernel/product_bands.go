@@ -148,6 +148,9 @@ const runBytes = 4 << 20
 
 // RunSome computes what parts of a band have of its columns together.
 func (t *productTask) RunSome(x *Exec, from, to, parts int, out, in []*tensor.T) (n int, err error) {
+	if !x.Again {
+		x.forgetLeft()
+	}
 	if parts != t.total || parts == 1 {
 		return 1, t.runShare(x, from, parts, out, in)
 	}

@@ -161,10 +161,18 @@ type laidOut struct {
 	room     *float32
 }
 
+// forgetLeft forgets what another task has made of its left operand. A part may have nothing
+// of a product, and make nothing for what comes again.
+func (x *Exec) forgetLeft() {
+	x.left = keptLeft{}
+	x.gemm.Forget()
+}
+
 // leftOf is n rows of the left operand from an element on, laid out; again says that they
 // are where they were in the part before.
 func (x *Exec) leftOf(p *product, t *tensor.T, at, n int, panels []float32) (left gemm.Matrix, again bool) {
 	if p.onTheWay() {
+		x.left = keptLeft{} // where it was, the right operand may be packed now
 		view := gemm.View[uint16]{Data: elementsFrom[uint16](t, at), Row: p.a.row, Col: 1}
 		return p.format.HalvesOnTheWay(view), x.Again
 	}

@@ -13,6 +13,10 @@ type Scratch struct {
 	copiedOf lying  // where A lies
 }
 
+// Forget has the next product copy its left operand anew, whatever it says of Again: another
+// may lie where the last one did.
+func (x *Scratch) Forget() { x.copied, x.copiedOf = corner{}, lying{} }
+
 // floats returns the first n floats of a buffer, which is made anew if it is too
 // short; what they hold is not said.
 func floats(buffer *[]float32, n int) []float32 {
