@@ -47,8 +47,7 @@ func (c *coordinates) blocksOf(list, room []int64, i *tensor.T, at int) bool {
 	per := max(1, len(room)/max(depth, 1))
 	for k := 0; k < len(list); k += per {
 		part := list[k:min(k+per, len(list))]
-		values := room[:len(part)*depth]
-		i.LoadInts(values, (at+k)*depth)
+		values := coordinatesAt(room[:len(part)*depth], i, (at+k)*depth)
 		c.begin(part, at+k)
 		for a, n := range c.sizes {
 			if !addCoordinates(part, values[a:], depth, int64(n), behindOf(i.DType, n)) {
@@ -57,6 +56,16 @@ func (c *coordinates) blocksOf(list, room []int64, i *tensor.T, at int) bool {
 		}
 	}
 	return true
+}
+
+// coordinatesAt are as many indices as room has, from a place on: where they lie if they
+// have eight bytes, else in room.
+func coordinatesAt(room []int64, i *tensor.T, at int) []int64 {
+	if i.DType == tensor.I64 {
+		return tensor.Of[int64](i)[at : at+len(room)]
+	}
+	i.LoadInts(room, at)
+	return room
 }
 
 // begin sets blocks to the batches of the rows of i from at on.
