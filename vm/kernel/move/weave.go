@@ -15,14 +15,12 @@ import (
 // one distance from each other, and is shuffled from there as a transposition of columns
 // into groups is.
 type Weave struct {
-	leaf     leaf // from the room to the destination
-	groups   int
-	toAt     int   // bytes; of the first group
-	fromAt   []int // of each tensor's first element
-	chunk    int   // groups of a piece
-	streams  bool  // around the caches
-	to       span  // what is touched
-	fromEnds []int
+	leaf    leaf // from the room to the destination
+	groups  int
+	chunk   int    // groups of a piece
+	streams bool   // around the caches
+	to      span   // what is written
+	from    []span // what is read of each tensor
 }
 
 // NewWeave makes a weave of blocks of a tensor whose elements come from as many tensors;
@@ -32,25 +30,27 @@ func NewWeave(level isa.Level, size int, to, from []Block) *Weave {
 	if count < 2 || count > mostGroup {
 		return nil
 	}
-	w := &Weave{groups: -1}
-	own := size
+	w := &Weave{}
+	own, all := size, axis{}
 	for i := range to {
 		if to[i].Len() == 0 {
 			return nil
 		}
 		axes, toAt, fromAt := axesOf(size, to[i].finer(from[i].Shape), from[i])
 		wide, axes := widen(size, axes, toAt, fromAt)
-		if i == 0 {
-			own, w.toAt = wide, toAt
-		}
-		if wide != own || len(axes) != 1 || axes[0].to != count*wide || axes[0].from != wide || toAt != w.toAt+i*wide || w.groups >= 0 && axes[0].n != w.groups {
+		if len(axes) != 1 {
 			return nil
 		}
-		w.groups = axes[0].n
-		w.fromAt = append(w.fromAt, fromAt)
-		w.fromEnds = append(w.fromEnds, fromAt+w.groups*wide)
+		if i == 0 { // the others are like it
+			own, all = wide, axis{axes[0].n, count * wide, wide}
+			w.to = span{toAt, toAt + all.n*all.to}
+		}
+		if wide != own || axes[0] != all || toAt != w.to.low+i*own {
+			return nil
+		}
+		w.from = append(w.from, span{fromAt, fromAt + all.n*own})
 	}
-	w.to = span{w.toAt, w.toAt + w.groups*count*own}
+	w.groups = all.n
 	w.streams = w.Bytes() >= runsFrom && machineOf(level).stream != nil
 	w.chunk = pieceBytes / (count * own) / line * line
 	_, w.leaf = leafOf(level, own, []axis{{w.chunk, count * own, own}, {count, own, w.chunk*own + line}})
@@ -89,9 +89,9 @@ func (w *Weave) Run(dst []byte, src [][]byte, room []byte, first, end int) {
 	for ; first < end; first += w.chunk {
 		n := min(w.chunk, end-first)
 		for i, s := range src {
-			copy(room[i*l.row.from:], s[:w.fromEnds[i]][w.fromAt[i]+first*size:][:n*size])
+			copy(room[i*l.row.from:], s[:w.from[i].high][w.from[i].low+first*size:][:n*size])
 		}
-		d := unsafe.Pointer(&dst[w.toAt+first*count*size])
+		d := unsafe.Pointer(&dst[w.to.low+first*count*size])
 		if !w.streams {
 			l.loop(d, pieces, l, n, count)
 			continue
