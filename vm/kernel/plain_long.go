@@ -75,7 +75,7 @@ func longLoopOf(level isa.Level, c *ir.Call, rest plainLoop) plainLoop {
 	is := longNames[longKey{c.Op.Name, c.In[len(c.In)-1].DType, c.Out[0].DType}]
 	f := long.Of(level, is.name)
 	if f == nil {
-		return rest
+		return longCastOf(level, c, rest)
 	}
 	if is.swapped {
 		plain := f
@@ -98,5 +98,31 @@ func longLoopOf(level isa.Level, c *ir.Call, rest plainLoop) plainLoop {
 			in[i] = unsafe.Add(in[i], whole*sizes[i])
 		}
 		rest(unsafe.Add(d, whole*size), in, n-whole)
+	}
+}
+
+// longCasts are the casts that package long does as far as numbers fit four bytes.
+var longCasts = map[longKey]string{
+	{"cast", tensor.F32, tensor.I64}: "longsOfFloats",
+	{"cast", tensor.I64, tensor.F32}: "floatsOfLongs",
+}
+
+// longCastOf is longLoopOf for these: rest does eight elements with one that does not fit.
+func longCastOf(level isa.Level, c *ir.Call, rest plainLoop) plainLoop {
+	from, to := c.In[0].DType, c.Out[0].DType
+	f := long.CastOf(level, longCasts[longKey{c.Op.Name, from, to}])
+	if f == nil {
+		return rest
+	}
+	return func(d unsafe.Pointer, in [3]unsafe.Pointer, n int) {
+		for i := 0; i < n; {
+			if whole := (n - i) &^ 7; whole > 0 {
+				i += f((*byte)(unsafe.Add(d, i*to.Size())), (*byte)(unsafe.Add(in[0], i*from.Size())), whole)
+			}
+			if some := min(8, n-i); some > 0 {
+				rest(unsafe.Add(d, i*to.Size()), [3]unsafe.Pointer{unsafe.Add(in[0], i*from.Size())}, some)
+				i += some
+			}
+		}
 	}
 }

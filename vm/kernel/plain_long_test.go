@@ -22,12 +22,12 @@ func TestLongPairs(t *testing.T) {
 		ops   string
 		casts []tensor.DType
 	}{
-		{tensor.I64, both + " " + tests + " maximum minimum abs relu bit_and bit_or bit_xor bit_not", []tensor.DType{tensor.I32, tensor.U32, tensor.Bool}},
+		{tensor.I64, both + " " + tests + " maximum minimum abs relu bit_and bit_or bit_xor bit_not", []tensor.DType{tensor.I32, tensor.U32, tensor.Bool, tensor.F32}},
 		{tensor.U64, both + " " + tests + " maximum minimum bit_and bit_or bit_xor bit_not", []tensor.DType{tensor.I32, tensor.U32, tensor.Bool}},
 		{tensor.F64, both + " " + tests + " div sqrt rsqrt reciprocal square abs relu sign round floor ceil trunc", []tensor.DType{tensor.F32}},
 		{tensor.I32, "", []tensor.DType{tensor.I64, tensor.U64, tensor.F64}},
 		{tensor.U32, "", []tensor.DType{tensor.I64, tensor.U64}},
-		{tensor.F32, "", []tensor.DType{tensor.F64}},
+		{tensor.F32, "", []tensor.DType{tensor.F64, tensor.I64}},
 	} {
 		x := tensor.New(c.dtype, 17)
 		for i, v := range longs {

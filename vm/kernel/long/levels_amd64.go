@@ -26,3 +26,7 @@ var avx2 = map[string]Loop{
 var functions = map[isa.Level]map[string]function{isa.AVX2: functionsAVX2, isa.AVX512: functionsAVX2}
 
 var functionsAVX2 = map[string]function{"exp": expDoublesAVX2, "log": logDoublesAVX2, "sigmoid": sigmoidDoublesAVX2, "silu": siluDoublesAVX2}
+
+var casts = map[isa.Level]map[string]Cast{isa.AVX2: castsAVX2, isa.AVX512: castsAVX2}
+
+var castsAVX2 = map[string]Cast{"longsOfFloats": longsOfFloatsAVX2, "floatsOfLongs": floatsOfLongsAVX2}

@@ -19,6 +19,7 @@ func main() {
 			}
 		}},
 		gen.File{Name: "functions", Build: functions},
+		gen.File{Name: "casts", Build: casts},
 	)
 }
 
