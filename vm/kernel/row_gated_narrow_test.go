@@ -111,6 +111,29 @@ func narrowGates() []string {
 	return all
 }
 
+// TestGatedPieces: what is copied of the left operand serves pieces of all columns of both
+// products, and is made anew for other rows, also where these are laid out in the same memory
+// as those before.
+func TestGatedPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the reference takes a second")
+	}
+	same := `func @f(%x: D[2,37,K], %g: D[2,K,900], %u: D[2,K,900]) -> (out: f32[2,37,900]) {
+  %0 = matmul %x, %g {dtype=S} : S[2,37,900]
+  %1 = matmul %x, %u {dtype=S} : S[2,37,900]
+  %2 = maximum %0, %1 : S[2,37,900]
+  %3 = cast %2 {dtype=f32} : f32[2,37,900]
+  return %3
+}
+`
+	own := strings.Replace(strings.Replace(same, ", %g: D", ", %y: D[2,37,K], %g: D", 1), "matmul %x, %u", "matmul %y, %u", 1)
+	for _, text := range []string{same, own} {
+		for _, d := range []struct{ of, sums, k string }{{"f32", "f32", "512"}, {"bf16", "f32", "512"}, {"i8", "i32", "2100"}} {
+			holdsNarrow(t, strings.NewReplacer("D", d.of, "S", d.sums, "K", d.k).Replace(text))
+		}
+	}
+}
+
 // gateWeight reports whether a parameter is a right operand.
 func gateWeight(p *ir.Value) bool { return p.Name == "g" || p.Name == "u" }
 

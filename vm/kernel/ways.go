@@ -78,7 +78,7 @@ func (t *scoresTask) works(*Options) []int64 {
 }
 
 // gatedSizes are how many rows of two products are put aside at a time.
-var gatedSizes = sizes{gatedRows, 48, 96, 144, 480}
+var gatedSizes = sizes{gatedRows, 48, 96, 144, 240, 480}
 
 func (t *gatedTask) way() int { return t.own }
 
