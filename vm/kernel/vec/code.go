@@ -207,6 +207,8 @@ type row struct {
 	run  func(acc *Block, a, b unsafe.Pointer)
 
 	within float64 // see Within
+	// spares finds lanes that assembly leaves to the portable form; nil: it does all.
+	spares func(x, a float32) bool
 }
 
 // Name is the code's name as messages have it.

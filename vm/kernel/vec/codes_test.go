@@ -131,6 +131,58 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestLanes: an element's bits, also those of a NaN, are the same alone as beside any others.
+func TestLanes(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for c := vec.Abs; c < vec.Codes; c++ {
+		if c.IsChain() {
+			continue // what a chain's block of numbers holds is one for all lanes
+		}
+		for _, level := range isa.Levels() {
+			w := newWorst(c, level)
+			for round := range rounds() {
+				w.draw(r, round)
+				run(level, c, w.got, w.x, w.a, w.b)
+				lane := r.IntN(vec.Lanes)
+				for _, list := range [][]vec.Block{w.x, w.a, w.b} {
+					for i := range list {
+						list[i].Fill(list[i][lane])
+					}
+				}
+				run(level, c, w.want, w.x, w.a, w.b)
+				for i := range w.got {
+					for j, want := range w.want[i] {
+						if got := w.got[i][lane]; math.Float32bits(got) != math.Float32bits(want) {
+							t.Fatalf("%s of %v, %v, %v on %v: %x beside others, %x alone in lane %d", c.Name(), w.x[i][j], w.a[i][j], w.b[i][j],
+								level, math.Float32bits(got), math.Float32bits(want), j)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestZeros: 0 and -0 give what the portable machine says, with the sign.
+func TestZeros(t *testing.T) {
+	for c := vec.Abs; c < vec.Codes; c++ {
+		if c.Args() > 0 || c.IsChain() {
+			continue
+		}
+		for _, level := range fast() {
+			w := newWorst(c, level)
+			for _, x := range oddities[:2] {
+				w.x[0].Fill(x)
+				run(level, c, w.got[:1], w.x[:1], w.a, w.b)
+				run(isa.Portable, c, w.want[:1], w.x[:1], w.a, w.b)
+				if got, want := w.got[0][0], w.want[0][0]; want == 0 && math.Float32bits(got) != math.Float32bits(want) {
+					t.Errorf("%s of %v on %v: %v, want %v", c.Name(), x, level, got, want)
+				}
+			}
+		}
+	}
+}
+
 // draw fills the arguments.
 func (w *worst) draw(r *rand.Rand, round int) {
 	for _, list := range [][]vec.Block{w.x, w.a, w.b} {

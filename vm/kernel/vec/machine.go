@@ -51,6 +51,16 @@ type State struct {
 	walkers int
 	_       [5]uintptr
 	_       [8]Block // what assembly puts aside
+
+	apart apart
+}
+
+// apart is what an instruction runs with whose assembly can't do some lanes.
+type apart struct {
+	x, a    Block // what it computes of; a with something harmless there
+	program [3]Inst
+	table   [2]Operand
+	spared  [Lanes]bool
 }
 
 // done is the place in the program behind its last instruction.
@@ -104,8 +114,40 @@ func Run(level isa.Level, s *State, program []Inst, table []Operand, walkers, bl
 	}
 	sp, pp, tp := (*byte)(unsafe.Pointer(s)), (*byte)(unsafe.Pointer(&program[0])), (*byte)(unsafe.Pointer(&table[0]))
 	for m.run(sp, pp, tp); s.pc != done; m.run(sp, pp, tp) {
-		// The code has no assembly, or none for these values.
-		s.pc = uintptr(s.step(program, int(s.pc/instSize), table)) * instSize
+		at := int(s.pc / instSize)
+		if rows[program[at].code].spares != nil {
+			s.sparing(level, &program[at], table)
+			at++
+		} else { // the code has no assembly
+			at = s.step(program, at, table)
+		}
+		s.pc = uintptr(at) * instSize
+	}
+}
+
+// sparing runs an instruction whose assembly can't do some lanes: it does the others beside
+// 0 and 1, and Go does these. So no lane's bits depend on what lies beside it.
+func (s *State) sparing(level isa.Level, in *Inst, table []Operand) {
+	t, row, a := &s.apart, &rows[in.code], &s.acc
+	if row.args > 0 {
+		a = (*Block)(table[in.a/operandSize].Ptr)
+	}
+	t.x, t.a = s.acc, *a
+	for i, x := range t.x {
+		if t.spared[i] = row.spares(x, t.a[i]); t.spared[i] {
+			s.acc[i], t.a[i] = 0, 1
+		}
+	}
+	t.program = [...]Inst{{run: in.run, code: in.code}, NewInst(level, Save, 1, 0, 0), NewInst(level, End, 0, 0, 0)}
+	t.table = [...]Operand{Stays(t.a.Pointer()), Stays(s.acc.Pointer())}
+	left, walkers := s.left, s.walkers
+	Run(level, s, t.program[:], t.table[:], len(t.table), 1)
+	s.left, s.walkers = left, walkers
+	row.run(&t.x, unsafe.Pointer(a), nil)
+	for i, spared := range t.spared {
+		if spared {
+			s.acc[i] = t.x[i]
+		}
 	}
 }
 

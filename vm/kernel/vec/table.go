@@ -169,9 +169,24 @@ var inexact = map[Code]float64{
 	Pow: 1, Atan2: 1, Hypot: 1, LogAddExp: 1, Elu: 3, Celu: 1, HardSigmoid: 1,
 }
 
+// spared are the lanes that assembly leaves to the portable form: angles too large to reduce,
+// and quotients too large for rem, or with no number to divide. The conditions are those of
+// the generator.
+var spared = map[Code]func(x, a float32) bool{
+	Sin: far, Cos: far, Tan: far,
+	Rem: func(x, a float32) bool { return !(abs(x) < abs(a)*(1<<28)) },
+}
+
+func far(x, _ float32) bool { return abs(x) >= 1<<28 }
+
+func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ signBit) }
+
 func init() {
 	for c, ulp := range inexact {
 		rows[c].within = ulp * 0x1p-23
+	}
+	for c, spares := range spared {
+		rows[c].spares = spares
 	}
 }
 

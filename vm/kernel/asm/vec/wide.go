@@ -48,12 +48,12 @@ func log10(g *graph, x *node) *node {
 	return logEdges(g, x, g.mul(g.fma(e, g.f(math.Ln2), l), g.f(math.Log10E)))
 }
 
-// wideLog1p is log(1+x); near 0 the sum loses digits that x has.
+// wideLog1p is log(1+x); near 0 the sum loses digits that x has, and the sign of -0.
 func wideLog1p(g *graph, x *node) *node {
 	near := g.cmp(lt, g.abs(x), g.f(0.25))
 	u := g.addOf(x, g.f(1))
 	e, l := wideLog(g, u, x, near)
-	return logEdges(g, u, g.fma(e, g.f(math.Ln2), l))
+	return logEdges(g, u, g.or(g.fma(e, g.f(math.Ln2), l), g.signOf(x)))
 }
 
 // wideExp2 is 2^x for |x| up to 500.
@@ -119,11 +119,11 @@ var (
 	cosTerms = []float64{1, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800}
 )
 
-// waves are sine and cosine of a reduced argument.
+// waves are sine and cosine of a reduced argument. The sine of -0 is -0.
 func waves(g *graph, r *node) (s, c *node) {
 	z := g.mul(r, r)
 	c = g.poly(z, cosTerms)
-	return g.fma(g.mul(r, z), g.poly(z, sinTerms), r), c
+	return g.mul(r, g.fma(z, g.poly(z, sinTerms), g.f(1))), c
 }
 
 // wave is the sine, some quarter turns on.
