@@ -25,7 +25,7 @@ func checkShared(t *testing.T, k *kernel.Prepared, in, whole []*tensor.T, types 
 			t.Fatal(err)
 		}
 		for i := range whole {
-			if !tensor.BitEqual(whole[i], out[i]) {
+			if !bitEqual(whole[i], out[i]) {
 				t.Fatalf("%s: result %d by %d parts that two share: %v", k.Name, i, parts, tensor.Compare(out[i], whole[i], 0))
 			}
 		}
