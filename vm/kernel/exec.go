@@ -10,7 +10,6 @@ import (
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/norm"
 	"github.com/npulang/npu/vm/kernel/strip"
-	"github.com/npulang/npu/vm/kernel/wide"
 )
 
 // An Exec is what one executor computes with: what the run allows, and memory on
@@ -43,7 +42,6 @@ type Exec struct {
 	halves widening // of the operator under way, if its halves are widened
 
 	gemm    gemm.Scratch // of products
-	wide    wide.Scratch // of those of wide numbers
 	product productRun
 	left    keptLeft // by the part before
 

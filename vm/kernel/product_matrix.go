@@ -26,8 +26,7 @@ type product struct {
 	turned bool
 
 	heartRows int           // rows of one matrix of the operator's result, as a tail counts them
-	format    *gemm.Format  // of narrow operands; nil: wider ones
-	wide      *wideKind     // of f64 and of integers; nil: others
+	format    *gemm.Format  // of narrow operands; nil: floats of four bytes
 	leftSize  int           // of an element of a narrow A
 	signed    bool          // the bytes of A have a sign
 	shifts    bool          // the format multiplies A shifted, so that columns have offsets
@@ -85,7 +84,7 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 		right = right.transposed()
 	}
 	out := c.Out[0].Ints()
-	p = &product{op: op, bias: Absent, heartRows: 1, wide: of.wide}
+	p = &product{op: op, bias: Absent, heartRows: 1}
 	if of.narrow {
 		p.format = gemm.FormatOf(level, of.kind)
 		p.leftSize = c.In[0].DType.Size()
@@ -109,8 +108,7 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 	}
 	p.matrices(left, right)
 	p.batched(left.batch(), right.batch(), batch)
-	alone := p.wide == nil || len(b.Ops) == 1 // else a bias may follow
-	if p.n == 1 && p.m > 1 && c.In[0].DType != tensor.U8 && alone {
+	if p.n == 1 && p.m > 1 && c.In[0].DType != tensor.U8 {
 		p.turn()
 	}
 	return p, ""

@@ -43,12 +43,8 @@ func (q *packedMatrices) matrix(p *product, i int) []float32 {
 
 // pack packs B, a constant.
 func (p *product) pack(o *Options, b *tensor.T) {
-	switch {
-	case p.format != nil:
+	if p.format != nil {
 		p.packNarrow(o, b)
-		return
-	case p.wide != nil:
-		p.packWide(o, b)
 		return
 	}
 	p.packWith(o, b, func(level isa.Level) packer {
