@@ -64,10 +64,10 @@ func (t *scoresTask) Share(executors, most int) int { return t.Parts(coarse(exec
 // Share: a part is a call of its own.
 func (e *evaluation) Share(executors, most int) int { return e.Parts(coarse(executors, most)) }
 
-// Share cuts the convolution for a few parts that are equal; its units are then taken one
-// by one, of which those that see the same places follow each other.
+// Share cuts the convolution for executors, who take its units one by one, of which those
+// that see the same places follow each other.
 func (t *convTask) Share(executors, most int) int {
-	t.Divide(coarse(executors, most))
+	t.Divide(executors)
 	return max(1, min(t.Units(), most))
 }
 

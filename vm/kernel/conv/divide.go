@@ -19,9 +19,11 @@ const (
 	readCost  = 0.3  // to read a float of filters that the second-level cache does not hold
 	unitCost  = 400  // of each unit
 	bunchCost = 25   // of each bunch, by panel
+	edgeCost  = 75   // of a part of a channel, whose last line another core may have
 
-	sumLatency = 4   // places that a bunch has to have so that it does not wait for sums
-	restCost   = 200 // of what is left of a row behind whole blocks of what follows
+	tailShare  = 0.125 // of a unit, which executors wait for in the end
+	sumLatency = 4     // places that a bunch has to have so that it does not wait for sums
+	restCost   = 200   // of what is left of a row behind whole blocks of what follows
 )
 
 // Sizes in floats.
@@ -129,7 +131,11 @@ func (d *Dense) cost(g *grid, parts int) float64 {
 		// Most parts have blocks that are not whole.
 		c *= float64(g.rows.n*g.cols.n) / float64(g.rows.parts()*g.cols.parts()*rows*cols)
 	}
-	return c * float64((units+parts-1)/parts)
+	worst := float64((units + parts - 1) / parts)
+	if parts > 1 {
+		worst += tailShare
+	}
+	return c * worst
 }
 
 // eachSingle calls f with the grid of a product of one row: filters are shared out.
@@ -167,7 +173,7 @@ func (d *Dense) eachBunched(parts int, f func(grid)) {
 
 // colCuts are the ways to cut rows of places: into as few pieces as there have to be; and
 // where all places are one row, of which panels of filters might be no equal shares, into
-// one for each part too.
+// some for each part too.
 func (d *Dense) colCuts(parts int) []cut {
 	cols := max(d.geo.cols.Out, 1)
 	whole := evenly(cols, (cols+mostCols-1)/mostCols)
@@ -178,7 +184,11 @@ func (d *Dense) colCuts(parts int) []cut {
 	if d.geo.rows.Out > 1 || parts == 1 || cols < parts*vecBlock/4 {
 		return []cut{whole}
 	}
-	return []cut{whole, evenly(cols, parts)}
+	cuts := []cut{whole}
+	for n := parts; n <= 2*parts && cols >= n*vecBlock/4; n *= 2 {
+		cuts = append(cuts, evenly(cols, n))
+	}
+	return cuts
 }
 
 // bunchedCost is about how many cycles the slowest part takes.
@@ -186,7 +196,11 @@ func (d *Dense) bunchedCost(g *grid, parts int) float64 {
 	places, width := g.rows.each*g.cols.each, gemm.Width(d.level)
 	panels := float64(roundUp(g.filters.each, width) / width)
 	bunches := d.fast.bunches(g.rows.each, g.cols.each)
-	unit := unitCost + panels*float64(max(places, sumLatency*bunches)*d.depth+places*width/2+bunchCost*bunches)
+	product := float64(max(places, sumLatency*bunches) * d.depth)
+	if d.Filters*d.depth > keptRoom {
+		product = max(product, float64(width*d.depth)/filterRate)
+	}
+	unit := unitCost + panels*(product+float64(places*width/2+bunchCost*bunches))
 	staged := d.Channels * d.geo.outerTaps * places
 	block := 0.0
 	if !d.direct {
@@ -197,11 +211,15 @@ func (d *Dense) bunchedCost(g *grid, parts int) float64 {
 	if staged > stageRoom {
 		unit *= 1.1
 	}
+	if parts > 1 && places < d.geo.places() {
+		unit += edgeCost * panels * float64(width)
+	}
 	return slowest(g, parts, unit, block)
 }
 
 // slowest is what the largest part takes, of units that each take a time, and of blocks
-// that take one more for their first unit in each part.
+// that take one more for their first unit in each part. Parts are executors, who take units
+// one by one, so that the others wait for a share of one in the end.
 func slowest(g *grid, parts int, unit, block float64) float64 {
 	units, pieces := g.units(), g.filters.parts()
 	parts = min(parts, units)
@@ -210,6 +228,9 @@ func slowest(g *grid, parts int, unit, block float64) float64 {
 		first, end := units*p/parts, units*(p+1)/parts
 		blocks := (end-1)/pieces - first/pieces + 1
 		worst = max(worst, float64(end-first)*unit+float64(blocks)*block)
+	}
+	if parts > 1 {
+		worst += unit * tailShare
 	}
 	return worst
 }
