@@ -19,7 +19,7 @@ const (
 	readCost  = 0.3  // to read a float of filters that the second-level cache does not hold
 	unitCost  = 400  // of each unit
 	bunchCost = 25   // of each bunch, by panel
-	edgeCost  = 75   // of a part of a channel, whose last line another core may have
+	edgeCost  = 75   // of a part of a channel, whose last line another core may have; on an Emerald Rapids
 
 	tailShare  = 0.125 // of a unit, which executors wait for in the end
 	sumLatency = 4     // places that a bunch has to have so that it does not wait for sums
