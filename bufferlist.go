@@ -285,8 +285,12 @@ func (l *BufferList) Report(plan *BufferPlan) string {
 	if plan.Bound > 0 && plan.Height > plan.Bound {
 		over = percent(plan.Height-plan.Bound, plan.Bound) + " above the bound"
 	}
-	return fmt.Sprintf("%s: %d buffers  height %d (%s)  bound %d  sum %d  plan %s  steps %d",
-		l.name, len(l.IDs), plan.Height, over, plan.Bound, plan.Sum, plan.Method, plan.Steps)
+	cut := ""
+	if plan.Cut {
+		cut = " (cut short)"
+	}
+	return fmt.Sprintf("%s: %d buffers  height %d (%s)  bound %d  sum %d  plan %s  steps %d%s",
+		l.name, len(l.IDs), plan.Height, over, plan.Bound, plan.Sum, plan.Method, plan.Steps, cut)
 }
 
 // Draw writes a plan of the list as a picture in SVG: time to the right, offsets

@@ -51,16 +51,17 @@ const (
 var MemoryModes = []MemoryMode{MemoryOff, MemoryConservative, MemoryNormal, MemoryAggressive}
 
 // An Effort says for how many steps the planner searches for a smaller arena
-// where the layouts that it tries first leave a gap to the lower bound. A step
-// takes well under a microsecond. Steps rather than seconds make a plan the same
-// on every machine.
+// where the layouts that it tries first leave a gap to the lower bound. A step is
+// a placement of a value, or part of one where hundreds of values make it costly:
+// up to some ten microseconds. Steps rather than seconds make a plan the same on
+// every machine.
 type Effort int64
 
 // The efforts that have a name. The zero Effort is EffortNormal.
 const (
 	EffortNone   Effort = -1        // no search
 	EffortNormal Effort = 0         // a short one, as every new binding of a symbol can bear
-	EffortHigh   Effort = 5_000_000 // a few seconds, for what is built once
+	EffortHigh   Effort = 5_000_000 // a minute at most or so, for what is built once
 )
 
 // effortNames are the efforts by name.

@@ -51,11 +51,13 @@ func newParser(c *cli, std streams, exit func(code int)) *kong.Kong {
 }
 
 // plain brings what people try first into kong's form: no arguments, npu help,
-// npu help run, npu --version.
+// npu help run, npu help help, npu --version.
 func plain(args []string) []string {
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
+	case args[0] == "help" && len(args) > 1 && args[1] == "help":
+		return plain(args[1:])
 	case args[0] == "help":
 		return append(args[1:len(args):len(args)], "--help")
 	case args[0] == "--version":
@@ -143,7 +145,7 @@ Examples:
 
 // Help is the rest of npu plan --help.
 func (*planCmd) Help() string {
-	return `A buffer is alive from lower up to, and without, upper; buffers that are alive at one time do not overlap. The plan has the list's order, with a column for the offset. A line on standard error tells its height, the bound that no plan is below, the sum of all sizes, what found the plan, and the steps of the search. Without a capacity, the search goes on down to the bound.
+	return `A buffer is alive from lower up to, and without, upper; buffers that are alive at one time do not overlap. The plan has the list's order, with a column for the offset. A line on standard error tells its height, the bound that no plan is below, the sum of all sizes, what found the plan, and the steps of the search. Without a capacity, the search goes on down to the bound. An interrupt (Ctrl-C) ends it: the lowest plan up to then is written, and the exit code is 1.
 
 Columns may stand in any order; an offset is left aside, others are errors.
 

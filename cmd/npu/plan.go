@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +16,7 @@ type planCmd struct {
 	File     string        `arg:"" name:"FILE" help:"List of buffers (.csv) with the columns id, lower, upper and size; - is standard input."`
 	Capacity *int64        `help:"Bytes that the plan has to fit in; the search ends as soon as it does." placeholder:"N"`
 	Align    *int64        `help:"Align offsets to N bytes, a power of two; sizes count rounded up. Default: 1." placeholder:"N"`
-	Effort   string        `help:"Search for a lower plan than the fast methods find: none, normal (default, a million steps), high, or a number of steps such as 200k." placeholder:"N"`
+	Effort   string        `help:"Search for a lower plan than the fast methods find: none, normal (default, a million steps, some ten seconds at most), high, or a number of steps such as 200k." placeholder:"N"`
 	Time     time.Duration `help:"End the search after a time such as 5s; the plan then depends on the machine." placeholder:"TIME"`
 	Format   string        `help:"What to write: csv (default), or svg, a picture of time against offset." placeholder:"csv|svg"`
 	Output   string        `short:"o" help:"File to write; default: standard output." placeholder:"FILE"`
@@ -29,8 +30,9 @@ var planFormats = map[string]func(*npu.BufferList, io.Writer, *npu.BufferPlan) e
 	"": (*npu.BufferList).WriteCSV, "csv": (*npu.BufferList).WriteCSV, "svg": (*npu.BufferList).Draw,
 }
 
-// Run plans a list of buffers.
-func (p *planCmd) Run(std streams, _ *cli) error {
+// Run plans a list of buffers. The plan of a search that is interrupted is written
+// too.
+func (p *planCmd) Run(ctx context.Context, std streams, _ *cli) error {
 	effort, err := p.effort()
 	if err != nil {
 		return err
@@ -44,6 +46,7 @@ func (p *planCmd) Run(std streams, _ *cli) error {
 		return err
 	}
 	list.Problem.Capacity, list.Problem.Align = value(p.Capacity), value(p.Align)
+	effort.Stop = ctx.Done()
 	std.progress.start("planning " + p.File)
 	plan, err := list.Plan(effort)
 	std.progress.stop()
@@ -55,11 +58,21 @@ func (p *planCmd) Run(std streams, _ *cli) error {
 	if err := write(list, &out, plan); err != nil {
 		return err
 	}
-	if p.Output == "" || p.Output == "-" {
-		_, err := std.out.Write(out.Bytes())
+	if err := p.put(out.Bytes(), std); err != nil {
 		return err
 	}
-	return npu.WriteFile(p.Output, out.Bytes())
+	if plan.Cut {
+		return ctx.Err() // nil where --time has ended it
+	}
+	return nil
+}
+
+func (p *planCmd) put(text []byte, std streams) error {
+	if p.Output == "" || p.Output == "-" {
+		_, err := std.out.Write(text)
+		return err
+	}
+	return npu.WriteFile(p.Output, text)
 }
 
 // check looks at what is no effort, and finds what writes the plan.

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"flag"
@@ -182,6 +183,19 @@ func TestInterrupt(t *testing.T) {
 	cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitWrong || !strings.Contains(stderr.String(), "interrupted") || stdout.Len() > 0 {
 		t.Errorf("exit code %d, standard error %q, standard output %q; want 1, interrupted, nothing", code, &stderr, &stdout)
+	}
+}
+
+// TestInterruptedPlan: the lowest plan up to an interrupt is written.
+func TestInterruptedPlan(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	// The fast methods end at 11 bytes, the search at 10.
+	list := "id,lower,upper,size\na,0,2,4\nb,4,7,3\nc,0,4,4\nd,5,6,1\ne,1,6,1\nf,2,6,1\ng,2,7,2\nh,6,8,5\n"
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, []string{"plan", "-"}, streams{in: strings.NewReader(list), out: &stdout, err: &stderr})
+	if code != exitWrong || strings.Count(stdout.String(), "\n") != 9 || !strings.Contains(stderr.String(), "(cut short)\nerror: interrupted") {
+		t.Errorf("exit code %d, standard error %q, standard output %q; want 1, cut short and interrupted, a plan", code, &stderr, &stdout)
 	}
 }
 

@@ -25,6 +25,7 @@ func newBounds(sections int) bounds { return bounds{end: make([]int64, sections)
 // are ready, they end as low as they can.
 func (s *search) fits(p *part) bool {
 	s.queue = s.queue[:0]
+	s.looks += looksToQueue * int64(p.to-p.from)
 	for _, b := range s.members[p.from:p.to] {
 		ready := s.boxes[b].least
 		if p.passed(&s.boxes[b]) {
@@ -60,6 +61,7 @@ func (s *search) allFit(first int32) bool {
 			s.end[reach] = 0
 		}
 		ends := s.end[b.lo:b.hi]
+		s.looks += int64(len(ends))
 		for i, end := range ends {
 			end = max(end, e.ready) + b.size
 			if end > s.limit {
@@ -79,6 +81,7 @@ func (s *search) lifted(p *part, b int32) int64 {
 	x := s.boxes[b]
 	begin, top := int64(unbounded), int64(unbounded)
 	for _, c := range s.members[p.from:p.to] {
+		s.looks += looksToMeet
 		y := &s.boxes[c]
 		if s.meet.words == nil && y.lo >= x.hi {
 			break // and all that follow

@@ -1,15 +1,12 @@
 package place
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // mostSearched is the most buffers of a part that the search takes on: it keeps a
 // list of them for each step of its path.
 const mostSearched = 4096
 
-// firstTry is how many steps a ranking gets in the first round, or twice as many as
+// firstTry is how many placements a ranking gets in the first round, or twice as many as
 // there are buffers if that is more.
 const firstTry = 1024
 
@@ -23,15 +20,12 @@ func (j *job) improve(r *result, target int64, wanted bool, e Effort) (bound int
 	if j.explicit != nil && len(j.of) > mostSearched {
 		return bound // all is one part, and the matrix of conflicts would be large
 	}
-	s := newSearch(j)
-	if e.Time > 0 {
-		s.until = time.Now().Add(e.Time)
-	}
+	s := newSearch(j, newWork(e))
 	open := j.descents(s, r.at, bound)
-	for before := int64(-1); len(open) > 0 && s.taken > before && s.taken < e.Steps && !s.late(); {
-		before = s.taken
+	for before := int64(-1); len(open) > 0 && s.spent() > before && s.spent() < e.Steps && !s.late(); {
+		before = s.spent()
 		for i, d := range open {
-			d.run(max(target, bound), (e.Steps-s.taken)/int64(len(open)-i), wanted)
+			d.run(max(target, bound), (e.Steps-s.spent())/int64(len(open)-i), wanted)
 			bound = max(bound, d.proved)
 			if d.better {
 				r.method = "search"
@@ -39,7 +33,7 @@ func (j *job) improve(r *result, target int64, wanted bool, e Effort) (bound int
 		}
 		open = slices.DeleteFunc(open, func(d *descent) bool { return d.best <= max(target, bound) })
 	}
-	r.steps = s.taken
+	r.steps, r.cut = s.placed, s.over
 	return bound
 }
 
@@ -88,14 +82,14 @@ type descent struct {
 // is wanted. After that it halves the range between what is impossible, or seems
 // so, and what is known to be possible.
 func (d *descent) run(goal, steps int64, wanted bool) {
-	end := d.s.taken + steps
+	end := d.s.spent() + steps
 	share := (steps + 1) / 2
 	if wanted {
 		share = steps - steps/8
 	}
 	low := goal // not known to be out of reach
-	for try := goal; low < d.best && d.s.taken < end; try = low + (d.best-low)/2 {
-		switch d.attempt(try, min(share, end-d.s.taken)) {
+	for try := goal; low < d.best && d.s.spent() < end; try = low + (d.best-low)/2 {
+		switch d.attempt(try, min(share, end-d.s.spent())) {
 		case found:
 			continue
 		case impossible:
@@ -106,25 +100,24 @@ func (d *descent) run(goal, steps int64, wanted bool) {
 			}
 		}
 		low = try + 1
-		share = (end - d.s.taken + 1) / 2
+		share = (end - d.s.spent() + 1) / 2
 	}
 }
 
 // attempt searches for a plan no higher than limit, by every ranking in turn and
-// in rounds of more and more steps. In most rounds the rankings are blurred: what
-// one order does not lead to in many steps, another of its kind often does in few.
+// in rounds of more and more placements. In most rounds the rankings are blurred: what
+// one order does not lead to in many, another of its kind often does in few.
 func (d *descent) attempt(limit, steps int64) outcome {
 	s := d.s
-	end := s.taken + steps
+	end := s.spent() + steps
 	first := max(firstTry, 2*int64(len(d.list)))
 	for round := 0; ; round++ {
 		for _, keys := range rankings {
-			left := end - s.taken
-			if left <= 0 {
+			if s.spent() >= end {
 				return gaveUp
 			}
 			s.use(keys, round)
-			switch o := s.run(d.list, limit, min(left, first<<(round/len(blurs)))); {
+			switch o := s.run(d.list, limit, first<<(round/len(blurs)), end); {
 			case o == found:
 				d.accept()
 				return found

@@ -31,17 +31,22 @@ type Plan struct {
 	Bound   int64  // no plan can be lower
 	Sum     int64  // without any reuse
 	Method  string // that found it: "by-size", ...
-	Steps   int64  // that the search took
+	Steps   int64  // placements that the search tried
+	Cut     bool   // the search was ended by the effort's Time or Stop
 }
 
 // Effort bounds the exact search. Its zero value is none.
 type Effort struct {
-	// Steps is how many placements the search may try; 0: it is not run. The plan
-	// depends on nothing else, so that it is the same on every machine.
+	// Steps is how many placements the search may try; 0: it is not run. Among
+	// hundreds of buffers and more, where one takes long, it tries fewer: a step
+	// stands for some ten microseconds at most. The plan depends on nothing else, so
+	// that it is the same on every machine.
 	Steps int64
-	// Time ends the search before its steps are used up; 0: it does not. Where it
-	// does, the plan depends on the machine: this is for planning by hand.
+	// Time ends the search before its steps are used up, as Stop does when it is
+	// closed; the plan is the lowest up to then. 0 and nil: nothing does. Such a plan
+	// depends on the machine: this is for planning by hand.
 	Time time.Duration
+	Stop <-chan struct{}
 }
 
 // Solve lays the buffers out by every method of the table and keeps the lowest
@@ -63,11 +68,12 @@ type result struct {
 	at     []int64
 	method string
 	steps  int64
+	cut    bool
 }
 
 // plan tells a result in the problem's own terms.
 func (j *job) plan(p *Problem, r result, bound int64) *Plan {
-	plan := &Plan{Offsets: make([]int64, len(p.Buffers)), Method: r.method, Steps: r.steps,
+	plan := &Plan{Offsets: make([]int64, len(p.Buffers)), Method: r.method, Steps: r.steps, Cut: r.cut,
 		Height: j.height(r.at) * j.unit, Bound: bound * j.unit}
 	for k, i := range j.of {
 		plan.Offsets[i] = r.at[k] * j.unit

@@ -109,6 +109,33 @@ func large(life func(*rand.Rand, int64) (int64, int64), n int64) *place.Problem 
 	return p
 }
 
+// TestEffortIsWork: where a placement is costly, it counts as several steps.
+func TestEffortIsWork(t *testing.T) {
+	const steps = 2000
+	p := large(around(500), 3000)
+	plan := place.Solve(p, place.Effort{Steps: steps})
+	if err := p.Check(plan); err != nil {
+		t.Fatal(err)
+	}
+	if plan.Steps < 1 || plan.Steps > steps/2 || plan.Cut {
+		t.Errorf("%d placements among %d buffers for %d steps (cut: %v)", plan.Steps, len(p.Buffers), steps, plan.Cut)
+	}
+}
+
+// TestStop: a search that is stopped keeps the lowest plan up to then.
+func TestStop(t *testing.T) {
+	stop := make(chan struct{})
+	close(stop)
+	p := large(around(500), 3000)
+	plan, fast := place.Solve(p, place.Effort{Steps: 1 << 40, Stop: stop}), place.Solve(p, place.Effort{})
+	if err := p.Check(plan); err != nil {
+		t.Fatal(err)
+	}
+	if !plan.Cut || plan.Height != fast.Height {
+		t.Errorf("height %d (cut: %v), want %d of the fast methods", plan.Height, plan.Cut, fast.Height)
+	}
+}
+
 // BenchmarkGreedy runs the whole table of fast methods.
 func BenchmarkGreedy(b *testing.B) {
 	for _, s := range shapes {

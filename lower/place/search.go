@@ -3,7 +3,6 @@ package place
 import (
 	"cmp"
 	"slices"
-	"time"
 )
 
 // A search looks for a plan that is no higher than a limit, depth first with
@@ -25,10 +24,9 @@ import (
 type search struct {
 	job   *job
 	limit int64
-	taken int64     // steps so far
-	until time.Time // zero: no bound in time
-	meet  matrix    // of a problem with conflicts
+	meet  matrix // of a problem with conflicts
 
+	work
 	boxes []box
 	at    []int64 // by buffer: where it was placed last
 
@@ -76,9 +74,9 @@ type change struct {
 	least        int64
 }
 
-func newSearch(j *job) *search {
+func newSearch(j *job, w work) *search {
 	n, sections := len(j.of), len(j.load)
-	s := &search{job: j, boxes: make([]box, n), at: make([]int64, n), bounds: newBounds(sections), ranking: newRanking(j)}
+	s := &search{job: j, work: w, boxes: make([]box, n), at: make([]int64, n), bounds: newBounds(sections), ranking: newRanking(j)}
 	for k := range s.boxes {
 		s.boxes[k] = box{size: j.size[k], lo: j.lo[k], hi: j.hi[k]}
 	}
@@ -98,8 +96,8 @@ const (
 )
 
 // run searches for a plan of the given buffers, which ascend by begin, in at most
-// the given number of steps.
-func (s *search) run(list []int32, limit, steps int64) outcome {
+// the given number of placements, and until the search has spent as much as end.
+func (s *search) run(list []int32, limit, placements, end int64) outcome {
 	s.limit = limit
 	s.members = append(s.members[:0], list...)
 	s.frames, s.parts, s.tries, s.trail = s.frames[:0], s.parts[:0], s.tries[:0], s.trail[:0]
@@ -112,7 +110,7 @@ func (s *search) run(list []int32, limit, steps int64) outcome {
 		return impossible
 	}
 	s.push(whole)
-	for end := s.taken + steps; s.taken < end && !s.late(); {
+	for stop := s.placed + placements; s.placed < stop && s.spent() < end && !s.late(); {
 		next, ok := s.step()
 		switch {
 		case !ok && len(s.frames) == 0:
@@ -126,11 +124,6 @@ func (s *search) run(list []int32, limit, steps int64) outcome {
 	return gaveUp
 }
 
-// late looks at the clock, if there is one, every now and then.
-func (s *search) late() bool {
-	return s.taken%256 == 0 && !s.until.IsZero() && time.Now().After(s.until)
-}
-
 // step tries the next candidate of the last frame, or gives its part up. It
 // returns the part to go on with, none if all is placed; false: there is another
 // candidate to try, or nothing is left to try at all.
@@ -142,7 +135,7 @@ func (s *search) step() (next int32, ok bool) {
 		s.back(int(f.parent))
 		return none, false
 	}
-	s.taken++
+	s.placed++
 	b := s.tries[f.next]
 	f.next++
 	f.open = true
