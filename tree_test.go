@@ -27,7 +27,8 @@ vm/kernel/narrow                       < vm/kernel/vec
 vm/kernel/vec                          < vm/kernel/strip, vm/kernel/norm
 vm/kernel/gemm, vm/kernel/norm         < vm/kernel/attn
 vm/kernel/gemm, vm/kernel/vec          < vm/kernel/conv
-vm/kernel/strip, vm/kernel/attn, vm/kernel/conv, vm/kernel/move, vm/kernel/long < vm/kernel
+vm/kernel/gemm                         < vm/kernel/wide
+vm/kernel/strip, vm/kernel/attn, vm/kernel/conv, vm/kernel/move, vm/kernel/long, vm/kernel/wide < vm/kernel
 ir/diag                                < ir/tensor, ir/device, lang/syntax
 ir/diag, ir/tensor                     < ir, ir/mapped, vm/pool
 vm/pages                               < vm/pool

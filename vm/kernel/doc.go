@@ -17,7 +17,7 @@
 // runs the body, unless Options.Choose names another, as one that was measured does.
 //
 // Rows live in files of their own (row_*.go), which translate bodies to what the
-// packages below compute: products (gemm), functions of elements (vec, strip),
+// packages below compute: products (gemm, wide), functions of elements (vec, strip),
 // attention (attn), convolutions (conv), and moves of data (move). Those know
 // slices and strides, and no operators.
 //

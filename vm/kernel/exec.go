@@ -10,6 +10,7 @@ import (
 	"github.com/npulang/npu/vm/kernel/gemm"
 	"github.com/npulang/npu/vm/kernel/norm"
 	"github.com/npulang/npu/vm/kernel/strip"
+	"github.com/npulang/npu/vm/kernel/wide"
 )
 
 // An Exec is what one executor computes with: what the run allows, and memory on
@@ -42,6 +43,7 @@ type Exec struct {
 	halves widening // of the operator under way, if its halves are widened
 
 	gemm    gemm.Scratch // of products
+	wide    wide.Scratch // of those of wide numbers
 	product productRun
 	left    keptLeft // by the part before
 

@@ -81,7 +81,7 @@ const leastPieces = 8
 // the right operands, which each piece would do anew.
 func (t *productTask) inBands() bool {
 	for _, p := range t.products {
-		if p.packs == nil || p.way != nil && p.way.share != byBest || p.size() == 0 {
+		if p.packs == nil || p.wide != nil || p.way != nil && p.way.share != byBest || p.size() == 0 {
 			return false
 		}
 	}

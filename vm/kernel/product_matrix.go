@@ -26,7 +26,8 @@ type product struct {
 	turned bool
 
 	heartRows int           // rows of one matrix of the operator's result, as a tail counts them
-	format    *gemm.Format  // of narrow operands; nil: floats of four bytes
+	format    *gemm.Format  // of narrow operands; nil: wider ones
+	wide      *wideKind     // of f64 and of integers; nil: others
 	leftSize  int           // of an element of a narrow A
 	signed    bool          // the bytes of A have a sign
 	shifts    bool          // the format multiplies A shifted, so that columns have offsets
@@ -84,7 +85,7 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 		right = right.transposed()
 	}
 	out := c.Out[0].Ints()
-	p = &product{op: op, bias: Absent, heartRows: 1}
+	p = &product{op: op, bias: Absent, heartRows: 1, wide: of.wide}
 	if of.narrow {
 		p.format = gemm.FormatOf(level, of.kind)
 		p.leftSize = c.In[0].DType.Size()
@@ -95,7 +96,7 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 		p.heartRows = out[len(out)-2]
 	}
 	// A vector on the left is a row, one on the right a column.
-	batch := out
+	batch, byVector := out, len(right.shape) == 1
 	if len(left.shape) == 1 {
 		left.shape, left.steps = []int{1, left.shape[0]}, []int{0, left.steps[0]}
 	} else {
@@ -108,7 +109,9 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 	}
 	p.matrices(left, right)
 	p.batched(left.batch(), right.batch(), batch)
-	if p.n == 1 && p.m > 1 && c.In[0].DType != tensor.U8 {
+	// What may be a bias of one column stays one.
+	column := p.wide != nil && !byVector && len(b.Ops) > 1
+	if p.n == 1 && p.m > 1 && c.In[0].DType != tensor.U8 && !column {
 		p.turn()
 	}
 	return p, ""

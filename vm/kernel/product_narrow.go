@@ -15,6 +15,7 @@ type operands struct {
 	sums        []tensor.DType // what the product may be
 	kind        gemm.Kind      // of narrow ones
 	narrow      bool           // their elements have fewer than four bytes
+	wide        *wideKind      // of those of f64 and of integers; nil: of others
 }
 
 // Sums of halves are floats of four bytes, which the tail rounds to the product's type

@@ -43,8 +43,12 @@ func (q *packedMatrices) matrix(p *product, i int) []float32 {
 
 // pack packs B, a constant.
 func (p *product) pack(o *Options, b *tensor.T) {
-	if p.format != nil {
+	switch {
+	case p.format != nil:
 		p.packNarrow(o, b)
+		return
+	case p.wide != nil:
+		p.packWide(o, b)
 		return
 	}
 	p.packWith(o, b, func(level isa.Level) packer {

@@ -30,7 +30,7 @@ func (s scaleOperand) floats(in []*tensor.T, from int) []float32 {
 
 // scaled takes the steps of a productScale that follow the product into it.
 func (p *product) scaled(b *Body) {
-	if p.turned || !p.exact() {
+	if p.turned || p.format == nil || !p.exact() {
 		return
 	}
 	at, o := b.onlyReader(p.op)

@@ -150,8 +150,11 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 
 // multiply computes rows and columns of the product of one index of the batch.
 func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.Range, out, in []*tensor.T) error {
-	if p.format != nil {
+	switch {
+	case p.format != nil:
 		return t.multiplyNarrow(x, p, index, rows, cols, out, in)
+	case p.wide != nil:
+		return p.wide.multiply(t, x, p, index, rows, cols, out, in)
 	}
 	a, b := p.at(index)
 	job, beside := &x.product.job, x.product.beside
@@ -203,8 +206,11 @@ func (r *productRun) end() { *r = productRun{} }
 
 // width is how many columns a panel of B has.
 func (p *product) width(level isa.Level) int {
-	if p.format != nil {
+	switch {
+	case p.format != nil:
 		return p.format.Width()
+	case p.wide != nil:
+		return p.wide.width(level)
 	}
 	return gemm.Width(level)
 }

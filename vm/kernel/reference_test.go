@@ -16,8 +16,8 @@ import (
 var byReference = func() map[string]string {
 	of := map[string]string{
 		"dot":               "f64 i16 i32 i64 i8 u16 u32 u64 u8",
-		"matmul":            "f64 i16 i32 i64 u16 u32 u64",
-		"linear":            "f64 i16 i32 i64 u16 u32 u64",
+		"matmul":            "i16 u16",
+		"linear":            "i16 u16",
 		"conv":              "f64 i16 i32 i64 i8 u16 u32 u64 u8",
 		"max_pool":          "f64 i16 i32 i64 i8 u16 u32 u64 u8",
 		"global_max_pool":   "f64 i16 i32 i64 i8 u16 u32 u64 u8",

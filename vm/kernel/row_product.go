@@ -17,6 +17,9 @@ var (
 	productBF16Row = &Row{Name: "product/bf16", reach: withProducts, ways: productWayNames, Make: productsIn(bf16Operands)}
 	productF16Row  = &Row{Name: "product/f16", reach: withProducts, ways: productWayNames, Make: productsIn(f16Operands)}
 	productInt8Row = &Row{Name: "product/int8", reach: withProducts, ways: productWayNames, Make: productsIn(byteOperands)}
+	productF64Row  = &Row{Name: "product/f64", reach: withProducts, ways: productWayNames, Make: productsIn(f64Operands)}
+	productI32Row  = &Row{Name: "product/i32", reach: withProducts, ways: productWayNames, Make: productsIn(i32Operands)}
+	productI64Row  = &Row{Name: "product/i64", reach: withProducts, ways: productWayNames, Make: productsIn(i64Operands)}
 )
 
 // withProducts are the bodies with a product, around which anything may be: what is in
@@ -106,8 +109,11 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	}
 	p.scaled(b)
 	// The tail rounds sums to halves, also where nothing else follows.
-	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && b.Type(b.Out[p.out]).DType.Size() == 4 || p.nothing(b) {
+	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && b.Type(b.Out[p.out]).DType.Size() >= 4 || p.nothing(b) {
 		return ""
+	}
+	if p.wide != nil {
+		return "something follows a product of " + p.wide.name
 	}
 	sub, heart := following(b, p.op, p.out, p.outs)
 	cols := 1
@@ -119,10 +125,12 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 }
 
 // biasOf finds a bias that the product's kernel adds: the only reader of a product of floats
-// of four bytes, and a vector that lies in an input.
+// of four bytes or more, or of wide integers, and a vector that lies in an input and has an
+// element for each column of the kernel's: of a matrix by a vector, which is turned, one for
+// each row of the matrix.
 func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {
 	product := b.Ops[p.op].First
-	if p.turned || b.Type(product).DType != tensor.F32 || b.Uses(product) != 1 {
+	if b.Type(product).DType != tensor.F32 && p.wide == nil || b.Uses(product) != 1 {
 		return nil
 	}
 	for i := range b.Ops {
@@ -130,7 +138,7 @@ func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {
 		if !o.Is("bias_add") || o.Args[0] != product {
 			continue
 		}
-		if l, ok := lieOf(b, o.Args[1]); ok && l.at == 0 && l.steps[0] == 1 && l.input != b.InPlace {
+		if l, ok := lieOf(b, o.Args[1]); ok && l.at == 0 && l.shape[0] == p.n && l.steps[0] == 1 && l.input != b.InPlace {
 			return &struct{ op, input int }{i, l.input}
 		}
 	}
@@ -176,7 +184,10 @@ var narrowRates = map[gemm.Kind]map[isa.Level]productRate{
 // ratesAt are those of a product at a level. Instructions for products of halves do two at
 // a time, those for bytes four.
 func (p *product) ratesAt(level isa.Level) productRate {
-	if p.format == nil {
+	switch {
+	case p.wide != nil:
+		return p.wide.rates[level]
+	case p.format == nil:
 		return productRates[level]
 	}
 	kind := p.format.Kind()
@@ -239,8 +250,11 @@ func (p *product) depth() (steps, size int) {
 // together, which is larger than the result where terms cancel.
 func (p *product) within() float64 {
 	w := float64(p.k+8) * 0x1p-22
-	if p.exact() {
+	switch {
+	case p.exact():
 		w = 0
+	case p.wide != nil: // and another rounding each, by the reference
+		w = float64(p.k+8) * 0x1p-52
 	}
 	if p.tail != nil {
 		w += p.tail.sheet.within
@@ -249,7 +263,9 @@ func (p *product) within() float64 {
 }
 
 // exact reports whether the sums are integers.
-func (p *product) exact() bool { return p.format != nil && p.format.Kind() == gemm.Int8 }
+func (p *product) exact() bool {
+	return p.format != nil && p.format.Kind() == gemm.Int8 || p.wide != nil && p.wide.exact
+}
 
 // matrixIn views a matrix from an element of its input on.
 func matrixIn(data []float32, at int, m matrix) gemm.Matrix {

@@ -44,9 +44,16 @@ func (w *regionWriter) size() int {
 	return 1 + w.r.IntN(9)
 }
 
-// normal makes a tensor of the region's type; bytes are all over their range, also at
-// its ends.
+// normal makes a tensor of the region's type; integers are all over their range, those of
+// a byte also at its ends.
 func (w *regionWriter) normal(shape ...int) *tensor.T {
+	if w.dtype.IsInt() && w.dtype.Size() >= 4 {
+		x := tensor.New(w.dtype, shape...)
+		for i := range x.Len() {
+			x.SetInt(i, int64(w.r.Uint64()))
+		}
+		return x
+	}
 	x := normal(w.r, shape...)
 	if w.dtype == tensor.I8 {
 		for i, v := range tensor.Of[float32](x) {
@@ -157,8 +164,20 @@ var productKinds = map[string]func(w *regionWriter) []int{
 	},
 }
 
+// wide reports whether products are those of package wide, which nothing but a bias follows.
+func (w *regionWriter) wide() bool {
+	return w.dtype == tensor.F64 || w.dtype.IsInt() && w.dtype.Size() >= 4
+}
+
 // tail adds a few operators behind a product.
 func (w *regionWriter) tail(v int) int {
+	if w.wide() {
+		shape := w.typeOf(v).Ints()
+		if w.r.IntN(3) == 0 {
+			v = w.op("bias_add", "", v, w.input(w.behind(shape[len(shape)-1])))
+		}
+		return v
+	}
 	for range w.r.IntN(4) {
 		shape := w.typeOf(v).Ints()
 		last := shape[len(shape)-1]
@@ -203,6 +222,7 @@ func TestProductRegions(t *testing.T) {
 	for name, kind := range productKinds {
 		for _, d := range []struct{ of, sums tensor.DType }{
 			{of: tensor.F32}, {of: tensor.BF16}, {of: tensor.F16}, {tensor.BF16, tensor.F32}, {tensor.F16, tensor.F32}, {tensor.I8, tensor.I32},
+			{of: tensor.F64}, {of: tensor.I32}, {of: tensor.U32}, {of: tensor.I64}, {of: tensor.U64},
 		} {
 			types := d.of.String()
 			if d.sums != tensor.Invalid {
@@ -243,7 +263,7 @@ func TestProductOfHalf(t *testing.T) {
 func (w *regionWriter) product(kind func(*regionWriter) []int) (taken int) {
 	var out []int
 	for _, v := range kind(w) {
-		if w.typeOf(v).DType != tensor.I32 {
+		if w.sums != tensor.I32 || w.typeOf(v).DType != tensor.I32 {
 			v = w.tail(v)
 		}
 		out = append(out, v)
@@ -266,11 +286,14 @@ func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
 	if p == nil {
 		return 0 // a view that no strides can say
 	}
-	row := map[tensor.DType]string{tensor.I8: "int8"}[w.dtype]
+	row := map[tensor.DType]string{tensor.I8: "int8", tensor.U32: "i32", tensor.U64: "i64"}[w.dtype]
 	if row == "" {
 		row = w.dtype.String()
 	}
 	if !strings.HasPrefix(p.Name, "product/"+row+"/") {
+		if w.wide() && len(b.Ops) > 1 {
+			return 0 // a bias that is not along the columns
+		}
 		w.Fatalf("a region of %d operators runs by %s", len(b.Ops), p.Name)
 	}
 	var types []ir.Type

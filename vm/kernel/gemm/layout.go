@@ -7,8 +7,8 @@ import (
 )
 
 // LayoutVersion is the version of all layouts of packed matrices: a part of their
-// names where they are kept in files. It rises whenever Pack, or the PackX of a
-// Format, writes something else for the same matrix under the same name.
+// names where they are kept in files. It rises whenever Pack, the PackX of a
+// Format, or Pack of package wide writes something else for the same matrix under the same name.
 const LayoutVersion = 1
 
 // widths says how many columns the panels of each level have.

@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package wide
+
+// direct are the kernels in assembly.
+var direct [kinds]byLevel
