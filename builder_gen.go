@@ -1004,6 +1004,14 @@ func (g *Graph) Conv(x Operand, w Operand, b Operand, attrs ...Attr) *Value {
 	return first(r)
 }
 
+// ConvTranspose is the operator conv_transpose: each element of x [N, C, spatial...] times its filters w [C, M/groups, kernel...], added up where the windows of neighbours lie over each other, plus b [M]; of n elements (n-1)*stride + dilation*(kernel-1) + 1 - padding + output_pad; sums in float64 (integers wrap), rounded once.
+//
+//	conv_transpose(x, w, b=None, stride=1, pad=0, output_pad=0, dilation=1, groups=1)
+func (g *Graph) ConvTranspose(x Operand, w Operand, b Operand, attrs ...Attr) *Value {
+	r := g.add(ir.Lookup("conv_transpose"), []Operand{x, w, b}, attrs)
+	return first(r)
+}
+
 // GlobalAvgPool is the operator global_avg_pool: the mean of each channel of x [N, C, spatial...]; of none it is NaN.
 //
 //	global_avg_pool(x)
@@ -1391,6 +1399,9 @@ func Off(v float64) Attr { return Attr{"off", numLit(v)} }
 
 // On sets the attribute on: the value at the position.
 func On(v float64) Attr { return Attr{"on", numLit(v)} }
+
+// OutputPad sets the attribute output_pad: how much longer the result is behind, less than the stride, one number or one for each axis.
+func OutputPad(v ...int) Attr { return Attr{"output_pad", intsLit(v)} }
 
 // Pad sets the attribute pad: the padding, one number, one for each axis, or a pair before and behind for each.
 func Pad(v ...int) Attr { return Attr{"pad", intsLit(v)} }

@@ -20,6 +20,15 @@ var (
 // slidesOf reads the attributes of a window with the given sizes. stride may be
 // absent: the window's size.
 func slidesOf(c *Call, size []Dim) ([]slide, error) {
+	out, err := paddedSlides(c, size)
+	for i := range out {
+		out[i].same = c.Str("auto_pad")
+	}
+	return out, err
+}
+
+// paddedSlides is slidesOf without auto_pad, which is not asked for.
+func paddedSlides(c *Call, size []Dim) ([]slide, error) {
 	n := len(size)
 	strides, err := perAxis(c, "stride", n, 1)
 	if err != nil {
@@ -35,7 +44,7 @@ func slidesOf(c *Call, size []Dim) ([]slide, error) {
 	}
 	out := room[slide](c, n)
 	for i := range out {
-		out[i] = slide{size: size[i], step: size[i], spread: N(spreads[i]), before: N(pads[2*i]), behind: N(pads[2*i+1]), same: c.Str("auto_pad")}
+		out[i] = slide{size: size[i], step: size[i], spread: N(spreads[i]), before: N(pads[2*i]), behind: N(pads[2*i+1])}
 		if strides != nil {
 			out[i].step = N(strides[i])
 		}

@@ -24,7 +24,9 @@ var (
 		"bitwise_and": "bit_and", "bitwise_or": "bit_or", "bitwise_xor": "bit_xor", "bitwise_not": "bit_not",
 		"to": "cast", "astype": "cast", "type": "cast", "clone": "copy", "contiguous": "copy", "detach": "copy",
 		"mm": "matmul", "bmm": "matmul", "scaled_dot_product_attention": "attention",
-		"conv1d": "conv", "conv2d": "conv", "conv3d": "conv", "max_pool2d": "max_pool", "avg_pool2d": "avg_pool",
+		"conv1d": "conv", "conv2d": "conv", "conv3d": "conv",
+		"conv_transpose1d": "conv_transpose", "conv_transpose2d": "conv_transpose", "conv_transpose3d": "conv_transpose",
+		"conv1d_transpose": "conv_transpose", "conv2d_transpose": "conv_transpose", "deconv": "conv_transpose", "max_pool2d": "max_pool", "avg_pool2d": "avg_pool",
 		"cat": "concat", "concatenate": "concat", "view": "reshape", "ravel": "flatten", "mT": "T",
 		"swapaxes": "transpose", "moveaxis": "transpose", "take": "gather", "index_select": "gather",
 		"var": "variance", "norm": "norm2",
@@ -32,7 +34,7 @@ var (
 	// foreignArgs are names of arguments.
 	foreignArgs = map[string]string{
 		"dim": "axis", "dims": "axis", "axes": "axis", "keepdim": "keepdims", "min": "lo", "max": "hi",
-		"padding": "pad", "kernel_size": "kernel", "ceil_mode": "ceil", "count_include_pad": "count_pad",
+		"padding": "pad", "output_padding": "output_pad", "kernel_size": "kernel", "ceil_mode": "ceil", "count_include_pad": "count_pad",
 		"is_causal": "causal", "attn_mask": "mask", "negative_slope": "slope", "approximate": "approx",
 		"num_groups": "groups", "num_classes": "n", "unbiased": "correction",
 	}

@@ -19,16 +19,17 @@ type surface struct {
 }
 
 var surfaces = map[string]surface{
-	"einsum":    {order: []string{"spec"}, apart: true},
-	"groupnorm": {order: []string{"x", "groups", "weight", "bias", "eps"}},
-	"split":     {adapt: partsOrSizes, many: true},
-	"chunk":     {many: true},
-	"pad":       {adapt: flatPairs("pairs", 1)},
-	"conv":      {adapt: padding},
-	"max_pool":  {adapt: padding},
-	"avg_pool":  {adapt: padding},
-	"max":       {adapt: pairwise("maximum")},
-	"min":       {adapt: pairwise("minimum")},
+	"einsum":         {order: []string{"spec"}, apart: true},
+	"groupnorm":      {order: []string{"x", "groups", "weight", "bias", "eps"}},
+	"split":          {adapt: partsOrSizes, many: true},
+	"chunk":          {many: true},
+	"pad":            {adapt: flatPairs("pairs", 1)},
+	"conv":           {adapt: padding},
+	"conv_transpose": {adapt: flatPairs("pad", 4)},
+	"max_pool":       {adapt: padding},
+	"avg_pool":       {adapt: padding},
+	"max":            {adapt: pairwise("maximum")},
+	"min":            {adapt: pairwise("minimum")},
 }
 
 // named finds the argument of a call that goes to a name or, without names, to

@@ -29,6 +29,7 @@ import (
 //     before the sum is rounded; and bias_add takes vectors along the last axis,
 //     which is one of the spatial axes here. So a rule about it matches the add,
 //     and asks for the shape of c.
+//   - A transposed convolution is plain ones; see conv_transpose.go.
 //   - An einsum is a product, a transposition or a sum; see einsum.go.
 //   - A square is square, 1/x is reciprocal, a division by a power of two a
 //     product, a number that is negated and added a difference; two bounds are
@@ -43,6 +44,7 @@ var canonicalRules = sync.OnceValue(func() []*rewrite.Rule {
 		guarded(built("bias-add", "a vector that is added along the last axis of a product is its bias", addBias,
 			"add(matmul(a, b, dtype=t), c)", "add(linear(a, b, d?, dtype=t), c)",
 			"add(conv(a, b, d?, stride=s, pad=p, dilation=l, groups=g, auto_pad=o), c)"), isBias),
+		anyOf("conv-transpose-to-conv", "a transposed convolution is one convolution without stride, or some, whose results come in turns", []string{"conv_transpose"}, convTransposeToConv),
 		closed(rewrite.Own("join-bias", "a bias after linear goes inside",
 			`bias_add(linear(x, w, dtype=d), c)  =>  linear(x, w, c, dtype=d)`)),
 		guarded(anyOf("turn-constants", "a constant stands on the right of what commutes, and of a comparison", sided(), turned), constantLeft),

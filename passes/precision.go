@@ -171,13 +171,14 @@ func (l *lowering) value(v *ir.Value) *ir.Value {
 // multiplies are the operators that the pass tells of: why one stays as it is
 // written, or nothing for those that can be computed in other dtypes.
 var multiplies = map[*ir.Op]string{
-	ir.MatMul:    "",
-	ir.Linear:    "",
-	ir.Attention: "the kernels of attention compute in f32",
-	ir.Conv:      "the kernels of convolutions compute in f32",
-	ir.Einsum:    "of sums of products only matmul and linear are computed in other dtypes",
-	ir.Dot:       "a product of vectors is one pass over them",
-	ir.Outer:     "a product of vectors is one pass over them",
+	ir.MatMul:        "",
+	ir.Linear:        "",
+	ir.Attention:     "the kernels of attention compute in f32",
+	ir.Conv:          "the kernels of convolutions compute in f32",
+	ir.ConvTranspose: "the kernels of convolutions compute in f32",
+	ir.Einsum:        "of sums of products only matmul and linear are computed in other dtypes",
+	ir.Dot:           "a product of vectors is one pass over them",
+	ir.Outer:         "a product of vectors is one pass over them",
 }
 
 // product describes v; nil: it is no product.

@@ -408,6 +408,49 @@ x = np.zeros((2, 3, 0, 2), "<f4")
 case("global_max_pool", [x], np.full((2, 3, 1, 1), -np.inf, "<f4"))
 case("global_avg_pool", [x], np.full((2, 3, 1, 1), np.nan, "<f4"))
 
+# Transposed convolution, by adding the windows up in float64 (or int64).
+
+
+def conv_transpose(x, w, b, stride, pads, more, dilation, groups):
+    wide = np.float64 if x.dtype.kind == "f" else np.int64
+    per, outputs = x.shape[1] // groups, w.shape[1]
+    full = [(n - 1) * st + (k - 1) * d + 1 + m for n, st, k, d, m in zip(x.shape[2:], stride, w.shape[2:], dilation, more)]
+    y = np.zeros([x.shape[0], outputs * groups] + full, wide)
+    for g in range(groups):
+        for at in itertools.product(*map(range, w.shape[2:])):
+            to = tuple(slice(k * d, k * d + (n - 1) * st + 1, st) for k, d, n, st in zip(at, dilation, x.shape[2:], stride))
+            y[(slice(None), slice(g * outputs, (g + 1) * outputs)) + to] += np.einsum(
+                "nc...,cm->nm...", x[:, g * per:(g + 1) * per].astype(wide), w[(slice(g * per, (g + 1) * per), slice(None)) + at].astype(wide))
+    y = y[(slice(None), slice(None)) + tuple(slice(p, n - q) for (p, q), n in zip(pads, full))]
+    if b is not None:
+        y = y + b.astype(wide).reshape([-1] + [1] * len(full))
+    return y.astype(x.dtype)
+
+
+for shape, filt, stride, pads, more, dilation, groups in [
+    ((2, 3, 5), (3, 4, 2), [2], [(0, 0)], [0], [1], 1),
+    ((1, 4, 4), (4, 3, 4), [2], [(1, 1)], [0], [1], 2),
+    ((1, 2, 4, 3), (2, 3, 3, 3), [2, 2], [(1, 1), (1, 1)], [1, 0], [1, 1], 1),
+    ((2, 2, 3, 4), (2, 2, 3, 2), [1, 1], [(1, 0), (0, 1)], [0, 0], [1, 2], 1),
+    ((1, 2, 3, 3), (2, 1, 2, 3), [3, 2], [(0, 0), (2, 1)], [2, 1], [1, 2], 2),
+    ((1, 1, 3, 2), (1, 2, 4, 3), [2, 4], [(3, 2), (0, 0)], [0, 3], [2, 2], 1),
+    ((1, 2, 2, 3, 2), (2, 2, 2, 3, 1), [2, 1, 2], [(0, 1), (1, 1), (0, 0)], [0, 0, 1], [1, 1, 3], 1),
+    ((1, 2, 1), (2, 1, 3), [5], [(1, 1)], [4], [1], 1),
+]:
+    for dt in ("f32", "f64", "f16", "i32", "u8", "i64"):
+        if dt[0] == "f":
+            x, w, b = (rng.standard_normal(s).astype(names[dt]) for s in (shape, filt, (filt[1] * groups,)))
+        else:
+            x, w, b = (ints(0, 100, s).astype(names[dt]) for s in (shape, filt, (filt[1] * groups,)))
+        for bias in (None, b):
+            case("conv_transpose", [x, w] + ([] if bias is None else [b]), conv_transpose(x, w, bias, stride, pads, more, dilation, groups),
+                 tol=tols.get(dt, 0), stride=stride, pad=flat(pads), output_pad=more, dilation=dilation, groups=groups)
+x, w = rng.standard_normal((1, 2, 3, 2)).astype("<f4"), rng.standard_normal((2, 3, 3, 3)).astype("<f4")
+case("conv_transpose", [x, w], conv_transpose(x, w, None, [2, 2], [(1, 1), (1, 1)], [0, 0], [1, 1], 1), tol=1e-6, stride=[2], pad=[1])
+case("conv_transpose", [x, w], conv_transpose(x, w, None, [1, 1], [(2, 2), (1, 1)], [0, 0], [1, 1], 1), tol=1e-6, pad=[2, 1])
+case("conv_transpose", [x[:0], w], np.zeros((0, 3, 5, 4), "<f4"))
+case("conv_transpose", [x[:, :, :, :0], w], np.zeros((1, 3, 5, 2), "<f4"))
+
 with open("moves.jsonl", "w") as f:
     for line in lines:
         line["attrs"] = {k.rstrip("_"): v for k, v in line["attrs"].items()}

@@ -314,6 +314,19 @@ def conv(x, w, b, stride, pad, dilation, groups):
     return out
 
 
+def conv_transpose(x, w, b, stride, pad, more, groups):
+    per, outputs = x.shape[1] // groups, w.shape[1]
+    full = [(n - 1) * stride + k + more for n, k in zip(x.shape[2:], w.shape[2:])]
+    y = np.zeros((x.shape[0], outputs * groups) + tuple(full))
+    for g in range(groups):
+        for at in np.ndindex(w.shape[2:]):
+            to = tuple(slice(k, k + (n - 1) * stride + 1, stride) for k, n in zip(at, x.shape[2:]))
+            y[(slice(None), slice(g * outputs, (g + 1) * outputs)) + to] += np.einsum(
+                "nc...,cm->nm...", x[:, g * per:(g + 1) * per], w[(slice(g * per, (g + 1) * per), slice(None)) + at].astype(np.float64))
+    y = y[(slice(None), slice(None)) + tuple(slice(pad, n - pad) for n in full)]
+    return y if b is None else y + b.astype(np.float64).reshape([-1] + [1] * len(full))
+
+
 def pool(x, kernel, stride, pad, fold, fill):
     rank = x.ndim - 2
     x = np.pad(x, [(0, 0), (0, 0)] + [(pad, pad)] * rank, constant_values=fill)
@@ -568,6 +581,12 @@ def layers():
     several("LSTM from a state", ["y", "h", "c"], "lstm_resume_case(%s, %s, %s)" % (lit(s), lit(h0), lit(c0)),
             lstm(s, h0, c0, p))
     several("RNN", ["y", "h"], "rnn_case(%s)" % lit(s), rnn(s, zero, recurrent_params("rnn", 1, 3, 2)))
+
+    short, small = data(1, 2, 3), data(1, 2, 2, 2)
+    case("ConvTranspose1d with groups, no bias", "conv_transpose1d_case(%s)" % lit(short),
+         conv_transpose(short, param("wider1.weight", 2, 2, 4), None, 2, 1, 0, 2))
+    case("ConvTranspose2d", "conv_transpose2d_case(%s)" % lit(small),
+         conv_transpose(small, param("wider2.weight", 2, 1, 3, 3), param("wider2.bias", 1), 2, 1, 1, 1))
     return out
 
 

@@ -24,7 +24,7 @@ var byReference = func() map[string]string {
 		"dequantize_linear": "i16 u16",
 		"sort":              "f64 i64 u64", "argsort": "f64 i64 u64", "topk": "f64 i64 u64",
 		// Passes make other operators of most, and constants of these.
-		"einsum": "all", "arange": "all", "eye": "all", "iota": "all", "linspace": "all",
+		"conv_transpose": "all", "einsum": "all", "arange": "all", "eye": "all", "iota": "all", "linspace": "all",
 	}
 	for name := range strings.FieldsSeq("acos acosh asin asinh atan atanh cbrt cos cosh erf exp2 expm1 log10 log1p log2 sin sinh tan tanh " +
 		"celu elu gelu log_sigmoid mish selu softplus atan2 fmod hypot logaddexp pow rem quantize_linear outer " +
