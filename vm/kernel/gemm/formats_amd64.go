@@ -10,14 +10,14 @@ func direct(level isa.Level, bf16, vnni bool) (list [kinds]*Format) {
 	switch level {
 	case isa.AVX2:
 		list = [kinds]*Format{
-			BF16: {name: "bf16", set: &bf16AVX2, deep: 1},
-			F16:  {name: "f16", set: &f16AVX2, deep: 1},
+			BF16: {name: "bf16", set: &bf16AVX2, deep: 1, keeps: &bf16KeepsAVX2},
+			F16:  {name: "f16", set: &f16AVX2, deep: 1, keeps: &f16KeepsAVX2},
 			Int8: bytes,
 		}
 	case isa.AVX512:
 		list = [kinds]*Format{
-			BF16: {name: "bf16 pairs", set: &bf16AVX512, deep: 1, twos: true, keeps: &bf16Keeps},
-			F16:  {name: "f16", set: &f16AVX512, deep: 1, keeps: &f16Keeps},
+			BF16: {name: "bf16 pairs", set: &bf16AVX512, deep: 1, twos: true, keeps: &bf16KeepsAVX512},
+			F16:  {name: "f16", set: &f16AVX512, deep: 1, keeps: &f16KeepsAVX512},
 			Int8: bytes,
 		}
 	}
@@ -47,6 +47,8 @@ var bf16AVX2 = kernels{
 	},
 }
 
+var bf16KeepsAVX2 = [mostRows + 1]func(*tile){4: keep4BF16AVX2, 5: keep5BF16AVX2, 6: keep6BF16AVX2}
+
 var bf16AVX512 = kernels{
 	rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
@@ -65,7 +67,7 @@ var bf16AVX512 = kernels{
 	},
 }
 
-var bf16Keeps = [mostRows + 1]func(*tile){
+var bf16KeepsAVX512 = [mostRows + 1]func(*tile){
 	7: keep7BF16AVX512, 8: keep8BF16AVX512, 9: keep9BF16AVX512,
 	10: keep10BF16AVX512, 11: keep11BF16AVX512, 12: keep12BF16AVX512,
 }
@@ -87,6 +89,8 @@ var f16AVX2 = kernels{
 	},
 }
 
+var f16KeepsAVX2 = [mostRows + 1]func(*tile){4: keep4F16AVX2, 5: keep5F16AVX2, 6: keep6F16AVX2}
+
 var f16AVX512 = kernels{
 	rows: 12, width: 32, columns: true, turns: &turnsAVX512,
 	tiles: [mostRows + 1][mostPanels + 1]func(*tile){
@@ -105,7 +109,7 @@ var f16AVX512 = kernels{
 	},
 }
 
-var f16Keeps = [mostRows + 1]func(*tile){
+var f16KeepsAVX512 = [mostRows + 1]func(*tile){
 	7: keep7F16AVX512, 8: keep8F16AVX512, 9: keep9F16AVX512,
 	10: keep10F16AVX512, 11: keep11F16AVX512, 12: keep12F16AVX512,
 }

@@ -47,6 +47,21 @@ func tile5x1BF16AVX2(t *tile)
 //go:noescape
 func tile6x1BF16AVX2(t *tile)
 
+// keep4BF16AVX2 computes 4 by 16 elements of C, and writes the floats of the panel.
+//
+//go:noescape
+func keep4BF16AVX2(t *tile)
+
+// keep5BF16AVX2 computes 5 by 16 elements of C, and writes the floats of the panel.
+//
+//go:noescape
+func keep5BF16AVX2(t *tile)
+
+// keep6BF16AVX2 computes 6 by 16 elements of C, and writes the floats of the panel.
+//
+//go:noescape
+func keep6BF16AVX2(t *tile)
+
 // tiled4BF16AVX2 computes 4 by 16 elements of C.
 //
 //go:noescape

@@ -47,6 +47,21 @@ func tile5x1F16AVX2(t *tile)
 //go:noescape
 func tile6x1F16AVX2(t *tile)
 
+// keep4F16AVX2 computes 4 by 16 elements of C, and writes the floats of the panel.
+//
+//go:noescape
+func keep4F16AVX2(t *tile)
+
+// keep5F16AVX2 computes 5 by 16 elements of C, and writes the floats of the panel.
+//
+//go:noescape
+func keep5F16AVX2(t *tile)
+
+// keep6F16AVX2 computes 6 by 16 elements of C, and writes the floats of the panel.
+//
+//go:noescape
+func keep6F16AVX2(t *tile)
+
 // tiled4F16AVX2 computes 4 by 16 elements of C.
 //
 //go:noescape

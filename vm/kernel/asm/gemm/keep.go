@@ -13,7 +13,7 @@ import (
 
 // keepingTiles lists the heights of such tiles: those of the first of several in a block.
 func keepingTiles(v vectors, o operands, write func(rows int)) {
-	if !v.masks || !o.keeps {
+	if !o.keeps {
 		return
 	}
 	for rows := leastDense(v); rows <= v.rows; rows++ {

@@ -63,7 +63,7 @@ var (
 	// Halves are bf16 or f16 in panels, widened on the way to a register; A has
 	// floats. With AVX-512 those of bf16 stand in twos.
 	bf16Halves = operands{
-		name: "BF16", part: 2, spread: spreadFloat, add: addFloats,
+		name: "BF16", part: 2, keeps: true, spread: spreadFloat, add: addFloats,
 		load: func(t *tile, m Mem, r reg.VecVirtual) {
 			t.VPMOVZXWD(m, r)
 			t.VPSLLD(Imm(16), r, r)
