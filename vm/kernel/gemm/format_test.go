@@ -200,10 +200,13 @@ func TestFormatBits(t *testing.T) {
 			rounds = 10
 		}
 		for range rounds {
-			l := newLow(rnd, f, 1+rnd.Intn(4*f.set.rows), 1+rnd.Intn(100), rnd.Intn(200))
+			m, n, k, blocks := 1+rnd.Intn(4*f.set.rows), 1+rnd.Intn(100), rnd.Intn(200), cut(rnd)
+			if rnd.Intn(8) == 0 {
+				m, n, k, blocks = inRuns(rnd)
+			}
+			l := newLow(rnd, f, m, n, k)
 			p := l.product(t)
 			first := l.multiply(t, rnd, p, Default)
-			blocks := Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Packed: rnd.Intn(4000), Copied: rnd.Intn(4000), Tall: 1 + rnd.Intn(50)}
 			same(t, "in blocks", first, l.multiply(t, rnd, p, blocks))
 			if f.left == leftFloat {
 				same(t, "of floats", first, l.floats(t))

@@ -133,6 +133,7 @@ type mul struct {
 	b      source
 	back   bool   // columns go from the last to the first, which endings don't
 	cols   int    // of the piece of B that is at hand
+	once   bool   // no columns come for the same rows, when these have been through all of k
 	copied corner // of A, that x.a holds
 }
 
@@ -145,10 +146,12 @@ const (
 	packed                // they are made on the way
 )
 
-// corner is the first row and column of a piece and their numbers, and how it is copied.
+// corner is the first row and column of a piece and their numbers, and how it is copied: in
+// the order of tiles or not, and with how many words of a row in all.
 type corner struct {
 	row, col, rows, cols int
 	tiled                bool
+	whole                int
 }
 
 // has reports whether a copy is that of a corner, or of one with more columns.
@@ -164,6 +167,7 @@ type piece struct {
 	b              Panels
 	c              []float32 // of all tall rows; nil: there is a place for each block
 	ldc            int
+	more           bool // there are others for the same rows of A and other columns
 }
 
 // run goes through pieces of B, and for each through the rows that use it.
@@ -179,9 +183,9 @@ func (m *mul) run(rows, cols Range) error {
 	}
 	for lo := rows.Lo; lo < rows.Hi; lo += tall {
 		for n := cols.Lo; n < cols.Hi; n += wide {
-			w := piece{tall: rows.piece(lo, tall), cols: cols.piece(n, wide)}
+			w := piece{tall: rows.piece(lo, tall), cols: cols.piece(n, wide), more: wide < cols.len()}
 			if deep < m.p.K {
-				w.c, w.ldc = m.place(w.tall, w.cols)
+				w.c, w.ldc = m.place(w.tall, w.cols, 0)
 			}
 			for k := 0; k < m.p.K || k == 0; k += deep {
 				w.ks = Range{k, min(k+deep, m.p.K)}
@@ -202,66 +206,6 @@ func (m *mul) stop() error {
 	return m.p.Stop.Stop()
 }
 
-// fewRows is how many floats of C a block of few rows has at most: they stay in the first
-// cache until the tail has seen them.
-const fewRows = 4096
-
-// bands computes what a piece of B is for: for some rows after the other, block by
-// block of their columns.
-func (m *mul) bands(w *piece) error {
-	high := even(w.tall.len(), m.blocks.Rows, m.set.bandRows())
-	unit := m.set.width
-	if m.set.inThirds(high, m.p.A) {
-		unit *= thirdPanels
-	}
-	wide := even(w.cols.len(), max(m.blocks.Cols, fewRows/high), unit)
-	m.cols = w.cols.len()
-	blocks := ceil(w.cols.len(), wide)
-	for lo := w.tall.Lo; lo < w.tall.Hi; lo += high {
-		for i := range blocks {
-			n := w.cols.Lo + turned(i, blocks, m.back)*wide
-			if err := m.block(w, w.tall.piece(lo, high), w.cols.piece(n, wide)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// block computes a block of C in steps along k.
-func (m *mul) block(w *piece, rows, cols Range) error {
-	deep := even(w.ks.len(), m.blocks.Deep, 8)
-	c, ldc := w.c, w.ldc
-	if c == nil {
-		c, ldc = m.place(rows, cols)
-	} else {
-		c = c[(rows.Lo-w.tall.Lo)*ldc+cols.Lo-w.cols.Lo:]
-	}
-	for k := w.ks.Lo; k < w.ks.Hi || k == 0; k += deep {
-		if err := m.stop(); err != nil {
-			return err
-		}
-		ks := w.ks.piece(k, deep)
-		b := Block{
-			M: rows.len(), N: cols.len(), K: ks.len(), Add: k > 0, C: c, Ldc: ldc,
-			B: w.b.From((cols.Lo-w.cols.Lo)/m.set.width, k-w.ks.Lo), Next: m.next(w, ks, cols),
-			Bias: m.bias(ks, cols), Backwards: m.back, origins: m.p.origins(rows),
-		}
-		m.left(&b, rows, ks)
-		if ks.Hi == m.p.K && m.p.ends() {
-			b.end = m.ending(rows, cols)
-		}
-		m.x.run(m.right(&b), &b)
-	}
-	if w.ks.Hi < m.p.K {
-		return nil
-	}
-	if m.p.Tail != nil {
-		m.p.Tail.Block(rows.Lo, cols.Lo, rows.len(), cols.len(), c, ldc)
-	}
-	return nil
-}
-
 // right gives a block memory for panels that become floats, if they do, and its kernels.
 func (m *mul) right(b *Block) *kernels {
 	if m.p.format == nil {
@@ -275,13 +219,14 @@ func (m *mul) right(b *Block) *kernels {
 	return set
 }
 
-// place is where a piece of C is computed.
-func (m *mul) place(rows, cols Range) ([]float32, int) {
+// place is where a piece of C is computed: in scratch memory from one of its floats on, if the
+// product has no C.
+func (m *mul) place(rows, cols Range, from int) ([]float32, int) {
 	if m.p.C != nil {
 		return m.p.C[rows.Lo*m.p.Ldc+cols.Lo:], m.p.Ldc
 	}
 	ldc := unlike(cols.len())
-	return floats(&m.x.c, rows.len()*ldc), ldc
+	return floats(&m.x.c, from+rows.len()*ldc)[from:], ldc
 }
 
 // panels is a piece of B.
@@ -306,52 +251,26 @@ func (m *mul) bias(ks, cols Range) []float32 {
 	return m.p.Bias[cols.Lo:cols.Hi]
 }
 
-// next is where B is read behind a block.
-func (m *mul) next(w *piece, ks, cols Range) []float32 {
-	if m.b == inPlace {
-		return nil
-	}
-	if ks.Hi < w.ks.Hi {
-		return m.first(w, cols, ks.Hi-w.ks.Lo)
-	}
-	before, behind := Range{w.cols.Lo, cols.Lo}, Range{cols.Hi, w.cols.Hi}
-	if m.p.Beside && m.b == given {
-		behind.Hi = m.p.N // for the next call
-	}
-	switch {
-	case m.back && before.len() > 0:
-		return m.first(w, before, 0)
-	case !m.back && behind.len() > 0:
-		return m.first(w, behind, 0)
-	}
-	return m.first(w, w.cols, 0) // for the next rows
-}
-
-// first is what is read first of some columns of a piece of B, from row k of it on.
-func (m *mul) first(w *piece, cols Range, k int) []float32 {
-	from, panels := ceil(cols.Lo-w.cols.Lo, m.set.width), ceil(cols.len(), m.set.width)
-	return w.b.From(from+turned(0, panels, m.back), k).Data
-}
-
 func ceil(n, unit int) int { return (n + unit - 1) / unit }
 
 // left gives a block its piece of A: in place, or of a copy, which halves have in any case.
-// That has all of k, if it is not too much, so that it is made once for all columns.
+// Unless all columns use it at once, that has all of k, if it is not too much, so that it is
+// made once for all of them.
 func (m *mul) left(b *Block, rows, ks Range) {
 	b.A, b.tiled = m.p.A.From(rows.Lo, ks.Lo), m.copies(rows, ks)
 	if !b.tiled && b.A.halves == nil {
 		return
 	}
-	want, whole, from := corner{rows.Lo, 0, rows.len(), ks.Hi, b.tiled}, m.words*m.p.K, m.words*ks.Lo
-	if rows.len()*whole > m.blocks.Copied {
-		want.col, whole, from = ks.Lo, m.words*ks.len(), 0
+	want, from := corner{rows.Lo, 0, rows.len(), ks.Hi, b.tiled, m.words * m.p.K}, m.words*ks.Lo
+	if m.once || rows.len()*want.whole > m.blocks.Copied {
+		want.col, want.whole, from = ks.Lo, m.words*ks.len(), 0
 	}
 	here, copied := b.A, m.toTiles
-	b.A = Matrix{Data: floats(&m.x.a, rows.len()*unlike(whole))}
+	b.A = Matrix{Data: floats(&m.x.a, rows.len()*unlike(want.whole))}
 	if b.tiled {
 		b.A.Data = b.A.Data[rows.len()*from:]
 	} else {
-		b.A, copied = Matrix{Data: b.A.Data[from:], Row: unlike(whole), Col: 1}, m.toRows
+		b.A, copied = Matrix{Data: b.A.Data[from:], Row: unlike(want.whole), Col: 1}, m.toRows
 	}
 	if !m.copied.has(want) {
 		copied(b.A, here, rows.len(), m.words*ks.len())

@@ -149,9 +149,12 @@ func samples(n int) int {
 
 // random draws a product and blocks that cut it in many pieces.
 func random(rnd *rand.Rand, level isa.Level) (sample, Blocks) {
-	s := sample{m: 1 + rnd.Intn(60), n: 1 + rnd.Intn(200), k: rnd.Intn(70)}
+	s, blocks := sample{m: 1 + rnd.Intn(60), n: 1 + rnd.Intn(200), k: rnd.Intn(70)}, cut(rnd)
+	if rnd.Intn(24) == 0 {
+		s.m, s.n, s.k, blocks = inRuns(rnd)
+	}
 	s.a, s.b = fill(rnd, s.m, s.k), fill(rnd, s.k, s.n)
-	return s, Blocks{Rows: 1 + rnd.Intn(30), Deep: 1 + rnd.Intn(40), Cols: 1 + rnd.Intn(90), Packed: rnd.Intn(4000), Copied: rnd.Intn(4000), Tall: 1 + rnd.Intn(50)}
+	return s, blocks
 }
 
 // TestMul: packed and unpacked operands in both orders, all kinds of blocks and
