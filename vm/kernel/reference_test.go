@@ -19,8 +19,8 @@ var byReference = func() map[string]string {
 		"matmul":            "i16 u16",
 		"linear":            "i16 u16",
 		"conv":              "f64 i16 i32 i64 i8 u16 u32 u64 u8",
-		"max_pool":          "f64 i16 i32 i64 i8 u16 u32 u64 u8",
-		"global_max_pool":   "f64 i16 i32 i64 i8 u16 u32 u64 u8",
+		"max_pool":          "f64 i16 i32 i64 u16 u32 u64",
+		"global_max_pool":   "f64 i16 i32 i64 u16 u32 u64",
 		"dequantize_linear": "i16 u16",
 		"sort":              "f64 i64 u64", "argsort": "f64 i64 u64", "topk": "f64 i64 u64",
 		// Passes make other operators of most, and constants of these.

@@ -7,12 +7,14 @@ import (
 	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm/kernel/isa"
 	"github.com/npulang/npu/vm/kernel/narrow"
+	"github.com/npulang/npu/vm/kernel/strip"
+	"github.com/npulang/npu/vm/kernel/vec"
 )
 
 // halvesRow runs single operators of half floats that other rows know of floats of four
-// bytes only: norms, reductions, pools, convolutions, sums along an axis. It widens some
-// rows of the arguments, which is exact, lets the other row's kernel compute them, and
-// rounds the results.
+// bytes only: norms, reductions, pools, convolutions, sums along an axis; and of bytes those
+// that choose among elements. It widens some rows of the arguments, which is exact, lets the
+// other row's kernel compute them, and rounds the results.
 //
 //	softmax f16[512,512]   =>   softmax f32[32,512] of rows 0 to 31, of 32 to 63, ...
 var halvesRow = &Row{Name: "halves", reach: reach{alone: true}, Make: makeHalves}
@@ -32,7 +34,12 @@ func makeHalves(b *Body, o *Options) (*Prepared, string) {
 	if widened(c) == nil {
 		return nil, notMine
 	}
-	t := &halvesTask{args: b.Ops[0].Args, level: o.Level}
+	t := &halvesTask{args: b.Ops[0].Args, level: o.Level, op: c.Op.Name}
+	if isByte(c.In[0].DType) {
+		if t.up, t.down = byteWays(c.In[0].DType, o.Level); t.up == nil {
+			return nil, notMine
+		}
+	}
 	t.cut(c)
 	within := 0.0
 	for i, part := range t.shapes {
@@ -48,29 +55,56 @@ func makeHalves(b *Body, o *Options) (*Prepared, string) {
 		}
 		within = max(within, t.kernels[i].Within)
 	}
-	if name := c.Op.Name; name != "max" && name != "min" { // which choose among halves
+	switch name := c.Op.Name; {
+	case chooses[name]:
+		within = 0
+	case name != "max" && name != "min": // which choose among halves
 		within += withinOf[c.Out[0].DType]
 	}
 	work := int64(t.parts) * (t.kernels[0].Work + t.bytes(t.shapes[0])/16)
 	return &Prepared{Work: min(work, MaxWork), Within: within, Runner: t}, ""
 }
 
-// widened is the call with floats of four bytes in the place of halves; nil if there are
-// none, or if the operator would give something else.
+// chooses are the operators that give elements of their argument, or the least number: they
+// make no other numbers of bytes than bytes.
+var chooses = map[string]bool{"max_pool": true, "global_max_pool": true}
+
+// widens reports whether an operator's elements become floats of four bytes.
+func widens(op string, d tensor.DType) bool { return isHalf(d) || isByte(d) && chooses[op] }
+
+// byteWays are the programs that make floats of bytes, and bytes of floats that are bytes
+// or infinite.
+func byteWays(d tensor.DType, level isa.Level) (wide, small *strip.Program) {
+	up, down := strip.New(level), strip.New(level)
+	up.Result(up.Op(vec.FromInt, up.Input(elems[d])), strip.F32)
+	lo, _ := byteEnds(d)
+	down.Result(down.Op(vec.MaxInt, down.Op(vec.ToInt, down.Input(strip.F32)), down.Int(lo)), elems[d])
+	wide, err := up.Compile()
+	if err != nil {
+		return nil, nil
+	}
+	if small, err = down.Compile(); err != nil {
+		return nil, nil
+	}
+	return wide, small
+}
+
+// widened is the call with floats of four bytes in the place of halves, or of bytes; nil if
+// there are none, or if the operator would give something else.
 func widened(c *ir.Call) *ir.Call {
-	halves := false
+	found := false
 	widen := func(types []ir.Type) []ir.Type {
 		list := make([]ir.Type, len(types))
 		for i, t := range types {
-			if list[i] = t; !t.Absent() && isHalf(t.DType) {
-				list[i], halves = ir.T(tensor.F32, t.Shape...), true
+			if list[i] = t; !t.Absent() && widens(c.Op.Name, t.DType) {
+				list[i], found = ir.T(tensor.F32, t.Shape...), true
 			}
 		}
 		return list
 	}
 	wide := &ir.Call{Op: c.Op, Attrs: c.Attrs, In: widen(c.In)}
 	out := widen(c.Out)
-	if !halves || ir.InferCall(wide) != nil || !sameTypes(wide.Out, out) {
+	if !found || ir.InferCall(wide) != nil || !sameTypes(wide.Out, out) {
 		return nil
 	}
 	return wide
@@ -82,6 +116,7 @@ func isHalf(d tensor.DType) bool { return d == tensor.F16 || d == tensor.BF16 }
 type halvesTask struct {
 	args    []int // the body's inputs, or Absent, by argument of the call
 	level   isa.Level
+	op      string
 	split   *Split // nil: there is one part
 	parts   int
 	shapes  [2]*ir.Call // of full parts and of those with what is left, as in Split
@@ -90,6 +125,8 @@ type halvesTask struct {
 	wide    [2][]ir.Type
 	consts  []*tensor.T // by argument: what is constant, widened; nil: it is not
 	same    []bool      // by argument: every part needs all of it
+
+	up, down *strip.Program // of bytes to floats, and back
 }
 
 // cut decides on the parts.
@@ -131,7 +168,7 @@ func (t *halvesTask) always(operand int) bool {
 // bytes is how much room a part's operands take as floats.
 func (t *halvesTask) bytes(c *ir.Call) (n int64) {
 	for _, typ := range append([]ir.Type{c.Out[0]}, c.In...) {
-		if !typ.Absent() && isHalf(typ.DType) {
+		if !typ.Absent() && widens(t.op, typ.DType) {
 			n += 4 * int64(count(typ.Ints()))
 		}
 	}
@@ -195,6 +232,7 @@ type widening struct {
 	operands []tensor.T // the result first
 	list     []*tensor.T
 	result   [1]*tensor.T
+	views    [2]strip.View // of what is made of bytes, or becomes some
 
 	at, want, most int // of the executor's memory, before a part and at most
 	again          bool
@@ -220,16 +258,16 @@ func (w *widening) end() {
 	w.x.Again, w.x.want = w.again, w.most
 	clear(w.operands)
 	clear(w.list)
-	w.task, w.x, w.result[0] = nil, nil, nil
+	w.task, w.x, w.result[0], w.views = nil, nil, nil, [2]strip.View{}
 }
 
-// half reports whether an operand is of halves.
+// half reports whether an operand is of halves, or of bytes.
 func (t *halvesTask) half(operand int) bool {
 	typ := t.shapes[0].Out[0]
 	if operand > 0 {
 		typ = t.shapes[0].In[operand-1]
 	}
-	return isHalf(typ.DType)
+	return widens(t.op, typ.DType)
 }
 
 // part computes a part: arguments that all parts need are widened for the first.
@@ -253,7 +291,7 @@ func (w *widening) part(p int, first bool, out *tensor.T, in []*tensor.T) error 
 	if err == nil && t.half(0) {
 		n := t.types[kind][0].bytes
 		at := t.offset(p, 0)
-		round(t.level, out.DType, out.Data[at:at+n], tensor.Of[float32](result))
+		w.round(out.DType, out.Data[at:at+n], tensor.Of[float32](result))
 	}
 	return err
 }
@@ -265,9 +303,9 @@ func (w *widening) argument(j, kind, p int, first bool, whole *tensor.T) *tensor
 		return t.consts[j]
 	}
 	to := w.operand(j+1, kind, p, whole)
-	if isHalf(whole.DType) && (first || !t.same[j]) {
+	if t.half(j+1) && (first || !t.same[j]) {
 		at := t.offset(p, j+1)
-		widen(t.level, whole.DType, tensor.Of[float32](to), whole.Data[at:at+t.types[kind][j+1].bytes])
+		w.widen(whole.DType, tensor.Of[float32](to), whole.Data[at:at+t.types[kind][j+1].bytes])
 	}
 	return to
 }
@@ -294,20 +332,41 @@ func (t *halvesTask) offset(p, operand int) int64 {
 	return t.split.at[p][operand]
 }
 
-func widen(level isa.Level, d tensor.DType, to []float32, from []byte) {
-	halves := elements[uint16](unsafe.Pointer(unsafe.SliceData(from)), len(to))
-	if d == tensor.F16 {
-		narrow.FromF16(level, to, halves)
-		return
+// widen makes floats of halves or of bytes.
+func (w *widening) widen(d tensor.DType, to []float32, from []byte) {
+	switch level := w.task.level; d {
+	case tensor.F16:
+		narrow.FromF16(level, to, halfWords(from, len(to)))
+	case tensor.BF16:
+		narrow.FromBF16(level, to, halfWords(from, len(to)))
+	default:
+		w.run(w.task.up, bytesView(from), floatsView(to), len(to))
 	}
-	narrow.FromBF16(level, to, halves)
 }
 
-func round(level isa.Level, d tensor.DType, to []byte, from []float32) {
-	halves := elements[uint16](unsafe.Pointer(unsafe.SliceData(to)), len(from))
-	if d == tensor.F16 {
-		narrow.ToF16(level, halves, from)
-		return
+// round makes halves or bytes of floats.
+func (w *widening) round(d tensor.DType, to []byte, from []float32) {
+	switch level := w.task.level; d {
+	case tensor.F16:
+		narrow.ToF16(level, halfWords(to, len(from)), from)
+	case tensor.BF16:
+		narrow.ToBF16(level, halfWords(to, len(from)), from)
+	default:
+		w.run(w.task.down, floatsView(from), bytesView(to), len(from))
 	}
-	narrow.ToBF16(level, halves, from)
+}
+
+func halfWords(b []byte, n int) []uint16 {
+	return elements[uint16](unsafe.Pointer(unsafe.SliceData(b)), n)
+}
+
+func bytesView(b []byte) strip.View {
+	return strip.View{Ptr: unsafe.Pointer(unsafe.SliceData(b)), Col: 1}
+}
+func floatsView(f []float32) strip.View { return strip.Matrix(f, 0) }
+
+// run runs a program of one operand on a row.
+func (w *widening) run(p *strip.Program, from, to strip.View, n int) {
+	w.views = [2]strip.View{from, to}
+	p.Box(&w.x.strips, w.views[:], 1, n)
 }

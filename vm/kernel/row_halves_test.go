@@ -72,6 +72,36 @@ func TestHalves(t *testing.T) {
 	}
 }
 
+// TestMaximaOfBytes holds pools of bytes to the reference, also where windows see nothing:
+// what they give is the least byte.
+func TestMaximaOfBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 22))
+	var x kernel.Exec
+	for _, d := range []string{"i8", "u8"} {
+		for _, c := range []opCase{
+			{"max_pool", "kernel=[3,3], stride=[2,2]", "X[3,8,41,41]", "X[3,8,20,20]"},
+			{"max_pool", "kernel=[2], pad=[1], dilation=[2]", "X[2,3,1]", "X[2,3,1]"},
+			{"max_pool", "kernel=[2,3,1], stride=[1,2,1], pad=[1,1,0]", "X[2,3,5,7,4]", "X[2,3,6,4,4]"},
+			{"global_max_pool", "", "X[3,8,41,41]", "X[3,8,1,1]"},
+			{"global_max_pool", "", "X[2,8,0]", "X[2,8,1]"},
+		} {
+			call := (&opCase{c.op, c.attrs, strings.ReplaceAll(c.in, "X", d), strings.ReplaceAll(c.out, "X", d)}).call(t)
+			in := []*tensor.T{irtest.Tensor(r, call.In[0])}
+			want, err := ir.Evaluate(call, in...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range choices()[1:] {
+				k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &o)
+				if !strings.HasPrefix(k.Name, "halves/") || k.Within != 0 {
+					t.Fatalf("%s of %v is run by %s within %g: %s", c.op, call.In, k.Name, k.Within, k.Why)
+				}
+				compare(t, k, &x, call, given(in), want, nil)
+			}
+		}
+	}
+}
+
 // TestHalvesSteady: what is widened lies in memory that runs keep.
 func TestHalvesSteady(t *testing.T) {
 	call := (&opCase{"softmax", "axis=-1", "f16[512,700]", "f16[512,700]"}).call(t)
