@@ -17,9 +17,32 @@
 // runs the body, unless Options.Choose names another, as one that was measured does.
 //
 // Rows live in files of their own (row_*.go), which translate bodies to what the
-// packages below compute: products (gemm, wide), functions of elements (vec, strip),
-// attention (attn), convolutions (conv), and moves of data (move). Those know
-// slices and strides, and no operators.
+// packages below this one compute. Those know slices and strides, and no operators.
+// To read a family, begin with its row's Make, which says what the row takes, go on to
+// the task (a Runner: Parts and Run), and from there to the package behind:
+//
+//	family                files                                         task                         packages
+//	the table             kernel choice ways key index twins            Row Candidate
+//	bodies                body bind                                     Body
+//	what a run has        exec sharing reads packs backlog              Exec Packs
+//	the reference         reference rows split                          evaluation Split
+//	products              row_product product_*                         productTask                  gemm wide
+//	products that meet    row_gated                                     gatedTask                    gemm narrow
+//	products and softmax  row_scores                                    scoresTask                   gemm norm
+//	convolutions          row_conv conv_*                               convTask                     conv strip
+//	pools                 row_pool                                      windowPool                   conv
+//	by element, f32       row_strip strip_*                             stripTask                    strip vec
+//	by element, exact     row_plain plain_*                             plainTask                    move long
+//	norms, sums of f32    row_norm row_reduce row_rows                  normTask reduceTask rowsTask norm strip
+//	reductions, exact     row_fold row_tally fold_loops                 foldTask tallyTask           norm
+//	attention             row_attention                                 attentionTask                attn
+//	rotary embedding      row_rope                                      roper                        strip
+//	scales and bytes      row_quantize                                  quantizeTask                 narrow
+//	halves as f32         row_halves                                    halvesTask                   narrow
+//	moves                 row_move row_pieces row_triangle              moving triangleTask          move
+//	by indices            row_index row_scatter row_coordinates combine indexing scatter             move
+//	along an axis         row_sort row_cumulate                         sorting cumulating           move
+//	as other bodies       row_vectors
 //
 // A large task is computed by parts, by several executors. The reference cuts
 // calls into rows that are calls of the same operator:
