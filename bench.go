@@ -8,13 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/npulang/npu/ir/tensor"
 	"github.com/npulang/npu/vm"
-	"github.com/npulang/npu/vm/kernel/isa"
-	"github.com/npulang/npu/vm/kernel/peak"
 )
 
 // BenchOptions say what Bench measures, and for how long.
@@ -299,34 +295,6 @@ func (b *benched) allocations(ctx context.Context) error {
 	return nil
 }
 
-// stable reports whether the median of samples is known: whether the interval that
-// holds it is narrow.
-func stable(samples []float64) bool {
-	v := slices.Sorted(slices.Values(samples))
-	low, high := medianInterval(v)
-	m := quantile(v, 0.5)
-	return high-m <= stableShare*m && m-low <= stableShare*m
-}
-
-// medianInterval holds the median of what sorted samples are of with 95 % confidence. Of
-// n samples, the bounds are those 0.98 roots of n away from the middle, as the normal
-// approximation of the binomial distribution gives.
-func medianInterval(sorted []float64) (low, high float64) {
-	n := float64(len(sorted))
-	half := 0.98 * math.Sqrt(n)
-	return sorted[max(int(math.Floor(n/2-half)), 0)], sorted[min(int(math.Ceil(n/2+half)), len(sorted)-1)]
-}
-
-// quantile is the least of sorted samples that a share of them does not exceed; the
-// median of an even number is the mean of both in the middle.
-func quantile(sorted []float64, share float64) float64 {
-	n := len(sorted)
-	if share == 0.5 {
-		return (sorted[(n-1)/2] + sorted[n/2]) / 2
-	}
-	return sorted[min(max(int(math.Ceil(share*float64(n)))-1, 0), n-1)]
-}
-
 // summarise makes numbers of the samples.
 func (b *benched) summarise() {
 	r, v := b.r, slices.Clone(b.samples)
@@ -357,95 +325,6 @@ func (b *benched) memory() {
 		r.WeightBytes += int64(len(w.Data))
 	}
 	r.RSSBytes, r.PeakRSSBytes = residentBytes()
-}
-
-// precisionNamed is a dtype as the precision of products is named: bytes with and
-// without a sign are both int8.
-func precisionNamed(dtype string) string {
-	if dtype == I8.String() || dtype == U8.String() {
-		return "int8"
-	}
-	return dtype
-}
-
-// peaks are the rates of products and sums by precision; that of f32 for those that are
-// not here. f16 is computed in f32.
-var peaks = map[string]func(isa.Level) float64{"bf16": peak.BF16, "int8": peak.Int8}
-
-// peakOf is the rate of products and sums of a precision that so many threads reach
-// together, in GFLOP/s.
-func peakOf(threads int, precision string) float64 {
-	measure := peaks[precision]
-	if measure == nil {
-		measure = peak.FMA
-	}
-	return together(threads, func(start func()) float64 {
-		start()
-		return measure(isa.Best())
-	})
-}
-
-// copyRate is how many 10^9 bytes a second so many threads read and write when they
-// copy memory, of which source and target together have so many bytes: small ones
-// lie in caches.
-func copyRate(bytes int64, threads int) float64 {
-	each := max(int(bytes)/2/threads, 64)
-	return together(threads, func(start func()) float64 {
-		from, to := tensor.AlignedBytes(each), tensor.AlignedBytes(each)
-		copy(from, to) // so that the pages are there
-		start()
-		return fastest(float64(2*each)/1e9, func(times int) {
-			for range times {
-				copy(to, from)
-			}
-		})
-	})
-}
-
-// readRate is how many 10^9 bytes a second so many threads read, of which there are so many.
-func readRate(bytes int64, threads int) float64 {
-	each := int(bytes) / threads
-	return together(threads, func(start func()) float64 {
-		data := tensor.AlignedBytes(each)
-		clear(data) // so that each page is there, and not the one of zeros
-		start()
-		return fastest(float64(each)/1e9, func(times int) {
-			for range times {
-				peak.Read(isa.Best(), data)
-			}
-		})
-	})
-}
-
-// together is the sum of what so many goroutines measure at a time. Each says when it is
-// ready to start, and goes on when all are.
-func together(threads int, measure func(start func()) float64) (sum float64) {
-	rates := make([]float64, threads)
-	var ready, done sync.WaitGroup
-	ready.Add(threads)
-	for i := range rates {
-		done.Go(func() {
-			rates[i] = measure(func() {
-				ready.Done()
-				ready.Wait()
-			})
-		})
-	}
-	done.Wait()
-	for _, r := range rates {
-		sum += r
-	}
-	return sum
-}
-
-// measurePeaks measures both peaks, and keeps them where they are higher than before.
-func (r *BenchReport) measurePeaks(threads int) {
-	r.PeakGFlops = max(r.PeakGFlops, peakOf(threads, F32.String()))
-	if peaks[r.Precision] == nil {
-		r.OwnPeakGFlops = r.PeakGFlops
-		return
-	}
-	r.OwnPeakGFlops = max(r.OwnPeakGFlops, peakOf(threads, r.Precision))
 }
 
 // peakWords tell what OwnPeakGFlops is of.

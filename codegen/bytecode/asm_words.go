@@ -13,7 +13,8 @@ import (
 // whatever is in them.
 
 // wordLength is the length of the plain word that s begins with: a letter or _,
-// then letters, digits, _ and dots.
+// then letters, digits, _ and dots, as in names of the IR, which this package does
+// not import.
 func wordLength(s string) int {
 	for i, r := range s {
 		if r == '_' || unicode.IsLetter(r) || i > 0 && (r == '.' || unicode.IsDigit(r)) {
