@@ -156,6 +156,9 @@ func (g *Graph) Const(t *Tensor) *Value {
 
 // Scope prefixes the paths of the parameters that body makes.
 func (g *Graph) Scope(prefix string, body func()) {
+	if !g.hasBody("scope", body != nil) {
+		return
+	}
 	g.scope = append(g.scope, prefix)
 	body()
 	g.scope = g.scope[:len(g.scope)-1]
@@ -167,6 +170,9 @@ func (g *Graph) Scope(prefix string, body func()) {
 func (g *Graph) Precision(d DType, body func()) {
 	if _, ok := ir.PrecisionOf(d); !ok {
 		g.failf("wrong-arguments", "precision", "%s is no precision; these are f32, bf16, f16 and i8", d)
+		return
+	}
+	if !g.hasBody("precision", body != nil) {
 		return
 	}
 	outer := g.annots

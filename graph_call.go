@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -73,38 +74,38 @@ func (g *Graph) blanks(n int) []*Value {
 }
 
 // values turns operands into values; numbers become constants of the dtype of
-// the first value among them.
+// the first value among them, once it is known that all values are the graph's.
 func (g *Graph) values(op *ir.Op, args []Operand) ([]*ir.Value, bool) {
 	if !g.takesMore() {
 		return nil, false
 	}
-	dtype := F32
-	for _, a := range args {
-		if v, ok := a.(*Value); ok && v != nil {
-			dtype = v.DType()
-			break
-		}
-	}
-	vs := make([]*ir.Value, len(args))
+	vs, dtype := make([]*ir.Value, len(args)), DType(0)
 	for i, a := range args {
-		switch a := a.(type) {
-		case *Value:
-			if a != nil {
-				vs[i] = g.use(op.Name, op.ArgName(i), a)
-			}
-		case Num:
-			c, err := scalar(dtype, float64(a))
-			if err != nil {
-				g.failCall(op, err)
-				return nil, false
-			}
-			vs[i] = g.Const(c).v
+		v, ok := a.(*Value)
+		if !ok || v == nil {
+			continue
 		}
-		if g.err != nil {
+		if vs[i] = g.use(op.Name, op.ArgName(i), v); vs[i] == nil {
 			return nil, false
 		}
+		dtype = cmp.Or(dtype, vs[i].Type.DType)
 	}
-	return vs, true
+	for i, a := range args {
+		if n, ok := a.(Num); ok {
+			vs[i] = g.number(op, n, cmp.Or(dtype, F32))
+		}
+	}
+	return vs, g.err == nil
+}
+
+// number makes a number a constant; nil: it does not fit the dtype.
+func (g *Graph) number(op *ir.Op, n Num, d DType) *ir.Value {
+	c, err := scalar(d, float64(n))
+	if err != nil {
+		g.failCall(op, err)
+		return nil
+	}
+	return g.Const(c).v
 }
 
 // use returns the IR's value of v, for a reader and under the name that it has

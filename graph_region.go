@@ -70,8 +70,7 @@ func (g *Graph) carried(carry []*Value) []ir.Value {
 // parameters, before captures.
 func (g *Graph) body(op *ir.Op, params []ir.Value, build branch) (*ir.Frame, int) {
 	f := g.frame().Body()
-	if build == nil {
-		g.failf("missing-argument", op.Name, "a body is nil")
+	if !g.hasBody(op.Name, build != nil) {
 		return f, 0
 	}
 	if len(g.frames) == ir.MaxNesting+1 { // and not again for those inside
@@ -90,6 +89,14 @@ func (g *Graph) body(op *ir.Op, params []ir.Value, build branch) (*ir.Frame, int
 		}
 	}
 	return f, len(results)
+}
+
+// hasBody reports whether a body was given, and fails if not.
+func (g *Graph) hasBody(name string, given bool) bool {
+	if !given {
+		g.failf("missing-argument", name, "a body is nil")
+	}
+	return given
 }
 
 // region appends the operator of the bodies, which has so many results.

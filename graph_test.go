@@ -25,6 +25,9 @@ var builderMistakes = []struct {
 	{"output of another graph's mistake", "relu: x belongs to another graph", func(g *npu.Graph, x *npu.Value) {
 		g.Output("y", g.ReLU(npu.NewGraph("other").Input("x", "f33")))
 	}},
+	{"a number beside another graph's mistake", "mul: b belongs to another graph", func(g *npu.Graph, x *npu.Value) {
+		g.Output("y", g.Mul(npu.Num(2), npu.NewGraph("other").Input("x", "f33")))
+	}},
 	{"output in a body", "output: z stands in a body", func(g *npu.Graph, x *npu.Value) {
 		g.Output("y", g.For(npu.N(0), npu.N(3), []*npu.Value{x}, 0, func(t *npu.Value, c []*npu.Value) []*npu.Value {
 			g.Output("z", c[0])
@@ -69,6 +72,8 @@ var builderMistakes = []struct {
 	{"loop without body", "loop: a body is nil", func(g *npu.Graph, x *npu.Value) {
 		g.Output("y", g.For(npu.N(0), npu.N(3), []*npu.Value{x}, 0, nil)[0])
 	}},
+	{"scope without body", "scope: a body is nil", func(g *npu.Graph, x *npu.Value) { g.Scope("s", nil) }},
+	{"precision without body", "precision: a body is nil", func(g *npu.Graph, x *npu.Value) { g.Precision(npu.BF16, nil) }},
 	{"loop without condition", "loop: a body is nil", func(g *npu.Graph, x *npu.Value) {
 		g.Output("y", g.While([]*npu.Value{x}, nil, nil)[0])
 	}},
