@@ -168,16 +168,32 @@ func convolvePhases[W float64 | int64](c *Call, wd width[W], out, x, w, b *tenso
 	if out.Len() == 0 {
 		return nil
 	}
+	if b != nil {
+		repeatBias(out, b)
+	}
+	if w.Len() == 0 {
+		return nil
+	}
 	phases, windows, at := room[Phase](c, len(axes)), room[spatial](c, len(axes)), zeros[int](c, len(axes))
 	for more := true; more; more = nextPhase(at, axes) {
+		if err := c.Budget.stop(); err != nil {
+			return err
+		}
+		taps := 1
+		for i, a := range axes {
+			phases[i] = a.phase(at[i])
+			taps *= min(phases[i].Size, 1)
+		}
+		if taps == 0 {
+			continue
+		}
 		shape := room[int](c, len(out.Shape))
 		copy(shape, out.Shape[:2])
 		for i, a := range axes {
-			phases[i] = a.phase(at[i])
 			windows[i] = phases[i].window(a.in, (a.out-at[i]+a.step-1)/a.step)
 			shape[2+i] = windows[i].out
 		}
-		lent, err := borrow(c, out.Len()/out.Shape[0])
+		lent, err := borrow(c, out.Len()/out.Shape[0]+w.Len())
 		if err != nil {
 			return err
 		}
@@ -190,6 +206,17 @@ func convolvePhases[W float64 | int64](c *Call, wd width[W], out, x, w, b *tenso
 		spreadPhase(out, y, axes, at)
 	}
 	return nil
+}
+
+// repeatBias gives each result its bias, which is all of those that see nothing of the
+// window.
+func repeatBias(out, b *tensor.T) {
+	size := out.DType.Size()
+	places := out.Len() / out.Shape[0] / out.Shape[1]
+	for i := range out.Len() {
+		m := i / places % out.Shape[1]
+		copy(out.Data[i*size:(i+1)*size], b.Data[m*size:])
+	}
 }
 
 // nextPhase counts phases, of the last axis fastest. An axis has no more than results.

@@ -16,13 +16,14 @@ type Phase struct {
 
 // phase is that of the results p, p+step, ... of a bound axis.
 func (s spatial) phase(p int) Phase {
-	g := gcd(s.step, s.spread)
+	g, inverse := bezout(s.spread, s.step)
 	f := Phase{Each: s.step / g, Spread: s.spread / g}
 	at := p + s.before
-	for f.First < min(f.Each, s.size) && (f.First*s.spread-at)%s.step != 0 {
-		f.First++
+	if at%g != 0 {
+		return f
 	}
-	if f.First < min(f.Each, s.size) {
+	f.First = at / g % f.Each * inverse % f.Each
+	if f.First < s.size {
 		f.Size = (s.size - f.First + f.Each - 1) / f.Each
 		f.Before = (f.Size-1)*f.Spread - (at-f.First*s.spread)/s.step
 	}
@@ -34,11 +35,17 @@ func (f Phase) window(in, out int) spatial {
 	return spatial{in: in, out: out, size: f.Size, step: 1, spread: f.Spread, before: f.Before}
 }
 
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
+// bezout finds the greatest common divisor g of two positive numbers, and x below m/g with
+// a*x = g modulo m.
+func bezout(a, m int) (g, x int) {
+	g, x = a, 1
+	for r, y := m, 0; r != 0; {
+		q := g / r
+		g, r = r, g-q*r
+		x, y = y, x-q*y
 	}
-	return a
+	n := m / g
+	return g, (x%n + n) % n
 }
 
 // A Stretch is how a transposed convolution goes along one axis, of any size. Its phases
