@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/npulang/npu/ir/tensor"
@@ -14,9 +15,12 @@ import (
 type packedMatrices struct {
 	level isa.Level
 	data  []float32
-	k     int
-	size  int   // floats of one
-	steps []int // by axis of the batch: matrices from one index to the next
+	// finite says whether there are neither infinities nor NaN in data, which it reads when it
+	// is asked for the first time.
+	finite func() bool
+	k      int
+	size   int   // floats of one
+	steps  []int // by axis of the batch: matrices from one index to the next
 
 	layout func(b *tensor.T, level isa.Level) Layout // of all of them
 }
@@ -24,6 +28,7 @@ type packedMatrices struct {
 // take packs the matrices of b.
 func (q *packedMatrices) take(o *Options, b *tensor.T) {
 	q.data = packed(o, b, func(level isa.Level) Layout { return q.layout(b, level) })
+	q.finite = sync.OnceValue(func() bool { return gemm.Finite(q.data) })
 }
 
 // at are the panels of an index of the batch.

@@ -166,7 +166,7 @@ func (t *productTask) multiply(x *Exec, p *product, index int, rows, cols gemm.R
 		job.Blocks = p.way.blocks
 	}
 	if p.packs != nil {
-		job.Panels = p.packs.at(p, index)
+		job.Panels, job.Finite = p.packs.at(p, index), p.packs.finite
 	} else {
 		job.Matrix = matrixIn(floats(in[p.b.input]), b, p.b)
 	}

@@ -88,6 +88,7 @@ func (m *mul) block(w *piece, o *order, rows Range, i int) {
 		Bias: m.bias(ks, cols), Backwards: m.back, origins: m.p.origins(rows),
 	}
 	m.left(&b, rows, ks)
+	b.terms = m.sparse(rows, ks)
 	whole := ks.Hi == m.p.K
 	if whole && m.p.ends() {
 		b.end = m.ending(rows, cols)

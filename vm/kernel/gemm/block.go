@@ -37,6 +37,8 @@ type Block struct {
 	wide  []float32
 	// origins are what the sums of each row begin with, without Add, where A has quads.
 	origins []int32
+	// terms are the elements of the only row of A that are not zero; nil: there may be any.
+	terms []term
 }
 
 // origin is where a row has its own; 0: sums begin with zero.
@@ -324,7 +326,9 @@ func (t *tile) across(k *kernels, height int, cols Range, b, c uintptr) {
 		}
 		next, origin := t.next, t.origin
 		t.count, t.down, t.fall = 1, 0, 0
-		k.tiles[height][p](t)
+		if t.of.terms == nil || !t.skip(k.sparse[p]) {
+			k.tiles[height][p](t)
+		}
 		t.next, t.origin = next, origin
 		n += p * k.width
 		b += uintptr(p * t.panel)

@@ -22,8 +22,9 @@
 // beginning with zero (or with C, where a block adds), each added by one fused
 // product, which rounds once. So the bits are the same for every tile, block, range
 // and level but Portable, which rounds the product and the sum, on every machine
-// alike. The error is at most k·2^-24 of the sum of the absolute products. Nothing
-// is skipped: 0·Inf is NaN here as everywhere.
+// alike. The error is at most k·2^-24 of the sum of the absolute products. A product of
+// one row leaves out what zeros meet where that changes no bit (see sparse.go): 0·Inf is
+// NaN here as everywhere.
 //
 // Products of bf16, f16 and bytes go through the same blocks: a Format says how a
 // level keeps their operands, and four bytes of A are one step along k.

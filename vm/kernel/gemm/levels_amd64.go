@@ -23,7 +23,8 @@ var levels = [isa.NEON + 1]*kernels{
 			5: {1: tile5x1AVX2},
 			6: {1: tile6x1AVX2},
 		},
-		line: 64, asks: 2,
+		sparse: [mostPanels + 1]func(*tile){1: sparse1AVX2, 4: sparse4AVX2},
+		line:   64, asks: 2,
 		dense: [2][mostRows + 1]func(*tile){
 			inTiles: {4: tiled4AVX2, 5: tiled5AVX2, 6: tiled6AVX2},
 			inRows:  {4: rows4AVX2, 5: rows5AVX2, 6: rows6AVX2},
@@ -46,7 +47,8 @@ var levels = [isa.NEON + 1]*kernels{
 			11: {1: tile11x1AVX512},
 			12: {1: tile12x1AVX512},
 		},
-		line: 128, asks: 4,
+		sparse: [mostPanels + 1]func(*tile){1: sparse1AVX512, 4: sparse4AVX512},
+		line:   128, asks: 4,
 		dense: [2][mostRows + 1]func(*tile){
 			inTiles: {
 				7: tiled7AVX512, 8: tiled8AVX512, 9: tiled9AVX512, 10: tiled10AVX512, 11: tiled11AVX512, 12: tiled12AVX512,

@@ -10,6 +10,9 @@ type Product struct {
 	// or a Matrix, of which Mul packs pieces on the way.
 	Panels Panels
 	Matrix Matrix
+	// Finite, if not nil, says whether the Panels have neither infinities nor NaN: if so, rows
+	// of them that meet zeros need not be read. It may look only when it is asked.
+	Finite func() bool
 	// C has its rows Ldc apart, its columns in one piece. Without C, blocks of it are
 	// in scratch memory and Tail takes them.
 	C   []float32
@@ -75,6 +78,8 @@ func (x *Scratch) Mul(level isa.Level, p *Product, rows, cols Range) error {
 	}
 	if p.Again && x.copiedOf == m.lies() {
 		m.copied = x.copied
+	} else {
+		x.listed.ks = Range{}
 	}
 	x.copied = corner{} // whatever happens below
 	err := m.all(rows, cols)
@@ -285,11 +290,8 @@ func (m *mul) left(b *Block, rows, ks Range) {
 // by itself that counts from more rows on than a set has lines.
 func (m *mul) copies(rows, ks Range) bool {
 	s := m.set.stack(rows.len())
-	deep, wide := m.words*ks.len(), m.cols
-	if m.p.Beside {
-		wide = m.p.N
-	}
-	if m.set.inThirds(rows.len(), m.p.A) || m.set.panels(s.low) > 1 || wide < 4*m.set.width || deep < 16 {
+	deep := m.words * ks.len()
+	if m.set.inThirds(rows.len(), m.p.A) || m.set.panels(s.low) > 1 || m.wide() < 4*m.set.width || deep < 16 {
 		return false
 	}
 	near := (m.p.A.Row+32)%512 < 64 && deep > 64 && m.p.A.halves == nil
@@ -297,6 +299,14 @@ func (m *mul) copies(rows, ks Range) bool {
 		return near && s.low > setLines && m.p.A.Col == m.words
 	}
 	return m.p.A.Col != m.words || s.tiles > 2 && deep > shortRows || near
+}
+
+// wide is how many columns what is made of A serves.
+func (m *mul) wide() int {
+	if m.p.Beside {
+		return m.p.N
+	}
+	return m.cols
 }
 
 // setLines is how many lines a set of the first cache has: eight of most processors, twelve

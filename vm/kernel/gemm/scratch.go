@@ -9,8 +9,9 @@ type Scratch struct {
 	wide    []float32 // halves of A on the way to a
 	end     ending
 
-	copied   corner // of A, that a holds
-	copiedOf lying  // where A lies
+	copied   corner  // of A, that a holds
+	copiedOf lying   // where A lies
+	listed   listing // of the same A
 }
 
 // Forget has the next product copy its left operand anew, whatever it says of Again: another

@@ -28,6 +28,7 @@ type tile struct {
 	side              int     // from the columns of the panel beside it to its own, in C
 	origin            uintptr // what sums of quads begin with, by row; columns leave it behind the last
 	keep              uintptr // where keeping tiles write the floats of their panel
+	lost              int     // what sparse tiles say: not 0 if they have written nothing, since a sum is -0
 
 	of Block // for the code in Go
 	//lint:ignore U1000 levels_arm64.go has kernels that compute whole panels only
@@ -50,6 +51,8 @@ type kernels struct {
 	tiles [mostRows + 1][mostPanels + 1]func(*tile)
 	// columns says that those of one panel compute several tiles, as dense ones do.
 	columns bool
+	// sparse has those of one row that leave zeros out, by panels; a is a list of terms.
+	sparse [mostPanels + 1]func(*tile)
 	// dense are faster ones, of several tiles, for one panel whose rows are line bytes
 	// apart, by where A lies; nil: there is none.
 	dense [2][mostRows + 1]func(*tile)

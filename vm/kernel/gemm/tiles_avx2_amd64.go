@@ -47,6 +47,16 @@ func tile5x1AVX2(t *tile)
 //go:noescape
 func tile6x1AVX2(t *tile)
 
+// sparse1AVX2 computes 1 by 16 elements of C.
+//
+//go:noescape
+func sparse1AVX2(t *tile)
+
+// sparse4AVX2 computes 1 by 64 elements of C.
+//
+//go:noescape
+func sparse4AVX2(t *tile)
+
 // tiled4AVX2 computes 4 by 16 elements of C.
 //
 //go:noescape

@@ -2287,6 +2287,367 @@ done:
 	VZEROUPPER
 	RET
 
+// func sparse1AVX2(t *tile)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparse1AVX2(SB), $0-8
+	MOVQ       t+0(FP), AX
+	MOVQ       16(AX), CX
+	PREFETCHT0 (CX)
+	CMPQ       80(AX), $0x00
+	JNE        fromC
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	JMP        multiply
+
+fromC:
+	CMPQ    72(AX), $0x10
+	JLT     loadEdge
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	JMP     multiply
+
+loadEdge:
+	MOVQ         72(AX), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+0(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   (CX), Y0, Y0
+	VMOVD        DX, X1
+	VPBROADCASTD X1, Y1
+	VMOVDQU      lane<>+32(SB), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VMASKMOVPS   32(CX), Y1, Y1
+
+multiply:
+	MOVQ  (AX), DX
+	MOVQ  64(AX), BX
+	MOVQ  8(AX), SI
+	TESTQ BX, BX
+	JEQ   multiplied
+
+one:
+	MOVL         (DX), DI
+	ADDQ         SI, DI
+	VBROADCASTSS 4(DX), Y2
+	VFMADD231PS  (DI), Y2, Y0
+	VFMADD231PS  32(DI), Y2, Y1
+	ADDQ         $0x08, DX
+	DECQ         BX
+	JNE          one
+
+multiplied:
+	VPMINSD      Y0, Y1, Y2
+	MOVL         $0x80000000, DX
+	VMOVD        DX, X3
+	VPBROADCASTD X3, Y3
+	VPCMPEQD     Y2, Y3, Y3
+	VMOVMSKPS    Y3, DX
+	MOVQ         DX, 168(AX)
+	TESTQ        DX, DX
+	JNE          done
+	MOVQ         104(AX), DX
+	TESTQ        DX, DX
+	JEQ          store
+	CMPQ         72(AX), $0x10
+	JLT          biasEdge
+	VMOVUPS      (DX), Y2
+	VADDPS       Y2, Y0, Y0
+	VMOVUPS      32(DX), Y2
+	VADDPS       Y2, Y1, Y1
+	JMP          store
+
+biasEdge:
+	MOVQ         72(AX), BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	VMOVDQU      lane<>+0(SB), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VMASKMOVPS   (DX), Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	VMOVDQU      lane<>+32(SB), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VMASKMOVPS   32(DX), Y2, Y2
+	VADDPS       Y2, Y1, Y1
+
+store:
+	CMPQ    72(AX), $0x10
+	JLT     storeEdge
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	JMP     done
+
+storeEdge:
+	MOVQ         72(AX), AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Y2
+	VMOVDQU      lane<>+0(SB), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VMASKMOVPS   Y0, Y2, (CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+32(SB), Y2
+	VPCMPGTD     Y2, Y0, Y0
+	VMASKMOVPS   Y1, Y0, 32(CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparse4AVX2(t *tile)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparse4AVX2(SB), $0-8
+	MOVQ       t+0(FP), AX
+	MOVQ       16(AX), CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	CMPQ       80(AX), $0x00
+	JNE        fromC
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	JMP        multiply
+
+fromC:
+	CMPQ    72(AX), $0x40
+	JLT     loadEdge
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	JMP     multiply
+
+loadEdge:
+	MOVQ         72(AX), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+0(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   (CX), Y0, Y0
+	VMOVD        DX, X1
+	VPBROADCASTD X1, Y1
+	VMOVDQU      lane<>+32(SB), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VMASKMOVPS   32(CX), Y1, Y1
+	VMOVD        DX, X2
+	VPBROADCASTD X2, Y2
+	VMOVDQU      lane<>+64(SB), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VMASKMOVPS   64(CX), Y2, Y2
+	VMOVD        DX, X3
+	VPBROADCASTD X3, Y3
+	VMOVDQU      lane<>+96(SB), Y4
+	VPCMPGTD     Y4, Y3, Y3
+	VMASKMOVPS   96(CX), Y3, Y3
+	VMOVD        DX, X4
+	VPBROADCASTD X4, Y4
+	VMOVDQU      lane<>+128(SB), Y5
+	VPCMPGTD     Y5, Y4, Y4
+	VMASKMOVPS   128(CX), Y4, Y4
+	VMOVD        DX, X5
+	VPBROADCASTD X5, Y5
+	VMOVDQU      lane<>+160(SB), Y6
+	VPCMPGTD     Y6, Y5, Y5
+	VMASKMOVPS   160(CX), Y5, Y5
+	VMOVD        DX, X6
+	VPBROADCASTD X6, Y6
+	VMOVDQU      lane<>+192(SB), Y7
+	VPCMPGTD     Y7, Y6, Y6
+	VMASKMOVPS   192(CX), Y6, Y6
+	VMOVD        DX, X7
+	VPBROADCASTD X7, Y7
+	VMOVDQU      lane<>+224(SB), Y8
+	VPCMPGTD     Y8, Y7, Y7
+	VMASKMOVPS   224(CX), Y7, Y7
+
+multiply:
+	MOVQ  (AX), DX
+	MOVQ  64(AX), BX
+	MOVQ  8(AX), SI
+	MOVQ  48(AX), DI
+	LEAQ  (DI)(DI*2), R8
+	TESTQ BX, BX
+	JEQ   multiplied
+
+one:
+	MOVL         (DX), R9
+	ADDQ         SI, R9
+	VBROADCASTSS 4(DX), Y8
+	VFMADD231PS  (R9), Y8, Y0
+	VFMADD231PS  32(R9), Y8, Y1
+	VFMADD231PS  (R9)(DI*1), Y8, Y2
+	VFMADD231PS  32(R9)(DI*1), Y8, Y3
+	VFMADD231PS  (R9)(DI*2), Y8, Y4
+	VFMADD231PS  32(R9)(DI*2), Y8, Y5
+	VFMADD231PS  (R9)(R8*1), Y8, Y6
+	VFMADD231PS  32(R9)(R8*1), Y8, Y7
+	ADDQ         $0x08, DX
+	DECQ         BX
+	JNE          one
+
+multiplied:
+	VPMINSD      Y0, Y1, Y8
+	VPMINSD      Y2, Y8, Y8
+	VPMINSD      Y3, Y8, Y8
+	VPMINSD      Y4, Y8, Y8
+	VPMINSD      Y5, Y8, Y8
+	VPMINSD      Y6, Y8, Y8
+	VPMINSD      Y7, Y8, Y8
+	MOVL         $0x80000000, DX
+	VMOVD        DX, X9
+	VPBROADCASTD X9, Y9
+	VPCMPEQD     Y8, Y9, Y9
+	VMOVMSKPS    Y9, DX
+	MOVQ         DX, 168(AX)
+	TESTQ        DX, DX
+	JNE          done
+	MOVQ         104(AX), DX
+	TESTQ        DX, DX
+	JEQ          store
+	CMPQ         72(AX), $0x40
+	JLT          biasEdge
+	VMOVUPS      (DX), Y8
+	VADDPS       Y8, Y0, Y0
+	VMOVUPS      32(DX), Y8
+	VADDPS       Y8, Y1, Y1
+	VMOVUPS      64(DX), Y8
+	VADDPS       Y8, Y2, Y2
+	VMOVUPS      96(DX), Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVUPS      128(DX), Y8
+	VADDPS       Y8, Y4, Y4
+	VMOVUPS      160(DX), Y8
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      192(DX), Y8
+	VADDPS       Y8, Y6, Y6
+	VMOVUPS      224(DX), Y8
+	VADDPS       Y8, Y7, Y7
+	JMP          store
+
+biasEdge:
+	MOVQ         72(AX), BX
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+0(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   (DX), Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+32(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   32(DX), Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+64(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   64(DX), Y8, Y8
+	VADDPS       Y8, Y2, Y2
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+96(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   96(DX), Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+128(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   128(DX), Y8, Y8
+	VADDPS       Y8, Y4, Y4
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+160(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   160(DX), Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+192(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   192(DX), Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+224(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   224(DX), Y8, Y8
+	VADDPS       Y8, Y7, Y7
+
+store:
+	CMPQ    72(AX), $0x40
+	JLT     storeEdge
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
+	JMP     done
+
+storeEdge:
+	MOVQ         72(AX), AX
+	VMOVD        AX, X8
+	VPBROADCASTD X8, Y8
+	VMOVDQU      lane<>+0(SB), Y9
+	VPCMPGTD     Y9, Y8, Y8
+	VMASKMOVPS   Y0, Y8, (CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+32(SB), Y8
+	VPCMPGTD     Y8, Y0, Y0
+	VMASKMOVPS   Y1, Y0, 32(CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+64(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   Y2, Y0, 64(CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+96(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   Y3, Y0, 96(CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+128(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   Y4, Y0, 128(CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+160(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   Y5, Y0, 160(CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+192(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   Y6, Y0, 192(CX)
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      lane<>+224(SB), Y1
+	VPCMPGTD     Y1, Y0, Y0
+	VMASKMOVPS   Y7, Y0, 224(CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func tiled4AVX2(t *tile)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tiled4AVX2(SB), $0-8

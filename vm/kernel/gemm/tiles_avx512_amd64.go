@@ -77,6 +77,16 @@ func tile11x1AVX512(t *tile)
 //go:noescape
 func tile12x1AVX512(t *tile)
 
+// sparse1AVX512 computes 1 by 32 elements of C.
+//
+//go:noescape
+func sparse1AVX512(t *tile)
+
+// sparse4AVX512 computes 1 by 128 elements of C.
+//
+//go:noescape
+func sparse4AVX512(t *tile)
+
 // tiled7AVX512 computes 7 by 32 elements of C.
 //
 //go:noescape

@@ -4324,6 +4324,260 @@ done:
 	VZEROUPPER
 	RET
 
+// func sparse1AVX512(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparse1AVX512(SB), $0-8
+	MOVQ       t+0(FP), AX
+	MOVQ       16(AX), CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	CMPQ       80(AX), $0x00
+	JNE        fromC
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	JMP        multiply
+
+fromC:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z0
+	VPCMPD       $0x06, lane<>+0(SB), Z0, K1
+	VMOVUPS.Z    (CX), K1, Z0
+	VPBROADCASTD DX, Z1
+	VPCMPD       $0x06, lane<>+64(SB), Z1, K1
+	VMOVUPS.Z    64(CX), K1, Z1
+
+multiply:
+	MOVQ  (AX), DX
+	MOVQ  64(AX), BX
+	MOVQ  8(AX), SI
+	TESTQ BX, BX
+	JEQ   multiplied
+
+one:
+	MOVL         (DX), DI
+	ADDQ         SI, DI
+	VBROADCASTSS 4(DX), Z2
+	VFMADD231PS  (DI), Z2, Z0
+	VFMADD231PS  64(DI), Z2, Z1
+	ADDQ         $0x08, DX
+	DECQ         BX
+	JNE          one
+
+multiplied:
+	VPMINSD      Z0, Z1, Z2
+	MOVL         $0x80000000, DX
+	VPBROADCASTD DX, Z3
+	VPCMPEQD     Z2, Z3, K1
+	KMOVW        K1, DX
+	MOVQ         DX, 168(AX)
+	TESTQ        DX, DX
+	JNE          done
+	MOVQ         104(AX), DX
+	TESTQ        DX, DX
+	JEQ          store
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z2
+	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
+	VMOVUPS.Z    (DX), K1, Z2
+	VADDPS       Z2, Z0, Z0
+	VPBROADCASTD BX, Z2
+	VPCMPD       $0x06, lane<>+64(SB), Z2, K1
+	VMOVUPS.Z    64(DX), K1, Z2
+	VADDPS       Z2, Z1, Z1
+
+store:
+	CMPQ    72(AX), $0x20
+	JLT     storeEdge
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	JMP     done
+
+storeEdge:
+	MOVQ         72(AX), AX
+	VPBROADCASTD AX, Z2
+	VPCMPD       $0x06, lane<>+0(SB), Z2, K1
+	VMOVUPS      Z0, K1, (CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VMOVUPS      Z1, K1, 64(CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparse4AVX512(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparse4AVX512(SB), $0-8
+	MOVQ       t+0(FP), AX
+	MOVQ       16(AX), CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	CMPQ       80(AX), $0x00
+	JNE        fromC
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	JMP        multiply
+
+fromC:
+	MOVQ         72(AX), DX
+	VPBROADCASTD DX, Z0
+	VPCMPD       $0x06, lane<>+0(SB), Z0, K1
+	VMOVUPS.Z    (CX), K1, Z0
+	VPBROADCASTD DX, Z1
+	VPCMPD       $0x06, lane<>+64(SB), Z1, K1
+	VMOVUPS.Z    64(CX), K1, Z1
+	VPBROADCASTD DX, Z2
+	VPCMPD       $0x06, lane<>+128(SB), Z2, K1
+	VMOVUPS.Z    128(CX), K1, Z2
+	VPBROADCASTD DX, Z3
+	VPCMPD       $0x06, lane<>+192(SB), Z3, K1
+	VMOVUPS.Z    192(CX), K1, Z3
+	VPBROADCASTD DX, Z4
+	VPCMPD       $0x06, lane<>+256(SB), Z4, K1
+	VMOVUPS.Z    256(CX), K1, Z4
+	VPBROADCASTD DX, Z5
+	VPCMPD       $0x06, lane<>+320(SB), Z5, K1
+	VMOVUPS.Z    320(CX), K1, Z5
+	VPBROADCASTD DX, Z6
+	VPCMPD       $0x06, lane<>+384(SB), Z6, K1
+	VMOVUPS.Z    384(CX), K1, Z6
+	VPBROADCASTD DX, Z7
+	VPCMPD       $0x06, lane<>+448(SB), Z7, K1
+	VMOVUPS.Z    448(CX), K1, Z7
+
+multiply:
+	MOVQ  (AX), DX
+	MOVQ  64(AX), BX
+	MOVQ  8(AX), SI
+	MOVQ  48(AX), DI
+	LEAQ  (DI)(DI*2), R8
+	TESTQ BX, BX
+	JEQ   multiplied
+
+one:
+	MOVL         (DX), R9
+	ADDQ         SI, R9
+	VBROADCASTSS 4(DX), Z8
+	VFMADD231PS  (R9), Z8, Z0
+	VFMADD231PS  64(R9), Z8, Z1
+	VFMADD231PS  (R9)(DI*1), Z8, Z2
+	VFMADD231PS  64(R9)(DI*1), Z8, Z3
+	VFMADD231PS  (R9)(DI*2), Z8, Z4
+	VFMADD231PS  64(R9)(DI*2), Z8, Z5
+	VFMADD231PS  (R9)(R8*1), Z8, Z6
+	VFMADD231PS  64(R9)(R8*1), Z8, Z7
+	ADDQ         $0x08, DX
+	DECQ         BX
+	JNE          one
+
+multiplied:
+	VPMINSD      Z0, Z1, Z8
+	VPMINSD      Z2, Z8, Z8
+	VPMINSD      Z3, Z8, Z8
+	VPMINSD      Z4, Z8, Z8
+	VPMINSD      Z5, Z8, Z8
+	VPMINSD      Z6, Z8, Z8
+	VPMINSD      Z7, Z8, Z8
+	MOVL         $0x80000000, DX
+	VPBROADCASTD DX, Z9
+	VPCMPEQD     Z8, Z9, K1
+	KMOVW        K1, DX
+	MOVQ         DX, 168(AX)
+	TESTQ        DX, DX
+	JNE          done
+	MOVQ         104(AX), DX
+	TESTQ        DX, DX
+	JEQ          store
+	MOVQ         72(AX), BX
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
+	VMOVUPS.Z    (DX), K1, Z8
+	VADDPS       Z8, Z0, Z0
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+64(SB), Z8, K1
+	VMOVUPS.Z    64(DX), K1, Z8
+	VADDPS       Z8, Z1, Z1
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+128(SB), Z8, K1
+	VMOVUPS.Z    128(DX), K1, Z8
+	VADDPS       Z8, Z2, Z2
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+192(SB), Z8, K1
+	VMOVUPS.Z    192(DX), K1, Z8
+	VADDPS       Z8, Z3, Z3
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+256(SB), Z8, K1
+	VMOVUPS.Z    256(DX), K1, Z8
+	VADDPS       Z8, Z4, Z4
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+320(SB), Z8, K1
+	VMOVUPS.Z    320(DX), K1, Z8
+	VADDPS       Z8, Z5, Z5
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+384(SB), Z8, K1
+	VMOVUPS.Z    384(DX), K1, Z8
+	VADDPS       Z8, Z6, Z6
+	VPBROADCASTD BX, Z8
+	VPCMPD       $0x06, lane<>+448(SB), Z8, K1
+	VMOVUPS.Z    448(DX), K1, Z8
+	VADDPS       Z8, Z7, Z7
+
+store:
+	CMPQ    72(AX), $0x80
+	JLT     storeEdge
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	VMOVUPS Z4, 256(CX)
+	VMOVUPS Z5, 320(CX)
+	VMOVUPS Z6, 384(CX)
+	VMOVUPS Z7, 448(CX)
+	JMP     done
+
+storeEdge:
+	MOVQ         72(AX), AX
+	VPBROADCASTD AX, Z8
+	VPCMPD       $0x06, lane<>+0(SB), Z8, K1
+	VMOVUPS      Z0, K1, (CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+64(SB), Z0, K1
+	VMOVUPS      Z1, K1, 64(CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+128(SB), Z0, K1
+	VMOVUPS      Z2, K1, 128(CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+192(SB), Z0, K1
+	VMOVUPS      Z3, K1, 192(CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+256(SB), Z0, K1
+	VMOVUPS      Z4, K1, 256(CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+320(SB), Z0, K1
+	VMOVUPS      Z5, K1, 320(CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+384(SB), Z0, K1
+	VMOVUPS      Z6, K1, 384(CX)
+	VPBROADCASTD AX, Z0
+	VPCMPD       $0x06, lane<>+448(SB), Z0, K1
+	VMOVUPS      Z7, K1, 448(CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func tiled7AVX512(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tiled7AVX512(SB), $0-8

@@ -28,6 +28,8 @@ type operands struct {
 	raised bool
 	// keeps says that there are keeping tiles; see keep.go.
 	keeps bool
+	// sparse says that there are sparse tiles; see sparse.go.
+	sparse bool
 	// load makes a register of B of what lies in a panel.
 	load func(t *tile, m Mem, r reg.VecVirtual)
 	// spread fills a register with four bytes of A.
@@ -55,7 +57,7 @@ func loadWhole(t *tile, m Mem, r reg.VecVirtual)   { t.VMOVUPS(m, r) }
 // The kinds of products.
 var (
 	floats = operands{
-		part: 1, load: loadWhole, spread: spreadFloat, add: addFloats,
+		part: 1, sparse: true, load: loadWhole, spread: spreadFloat, add: addFloats,
 		from: func(t *tile, a reg.VecVirtual, b Mem, sum reg.VecVirtual) { t.VFMADD231PS(b, a, sum) },
 		meet: func(t *tile, a Mem, b, sum reg.VecVirtual) { t.VFMADD231PS_BCST(a, b, sum) },
 	}

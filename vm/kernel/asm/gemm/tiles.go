@@ -33,6 +33,7 @@ const (
 	fieldSide   // of thirds: bytes from the panel's columns to those of the half, in C
 	fieldOrigin // what sums begin with, by row, if bytes of B are raised
 	fieldKeep   // where a keeping tile writes the floats of its panel
+	fieldLost   // of a sparse tile, which sets it: not 0 if it has written nothing
 )
 
 // unroll is how many steps along k the loop has in a row.
@@ -67,6 +68,11 @@ func tiles(c *Context, v vectors, o operands) {
 		t.keeping = true
 		t.write()
 	})
+	sparseTiles(o, func(panels int) {
+		t := newTile(c, v, o, 1, panels)
+		t.listed = true
+		t.write()
+	})
 	denseTiles(v, o, func(rows int, d *dense) {
 		t := newTile(c, v, o, rows, 1)
 		t.dense = d
@@ -94,6 +100,7 @@ type tile struct {
 	second         reg.OpmaskVirtual // see twos.go
 	keeping        bool              // see keep.go
 	keep           reg.GPVirtual     // where it writes next
+	listed         bool              // see sparse.go
 }
 
 func newTile(c *Context, v vectors, o operands, height, panels int) *tile {
@@ -127,6 +134,11 @@ func (t *tile) write() {
 	case t.keeping:
 		t.begin()
 		t.keepingProducts()
+		t.end()
+	case t.listed:
+		t.begin()
+		t.sparseProducts()
+		t.loseNegativeZeros()
 		t.end()
 	case t.inColumns():
 		t.column(t.products)
@@ -170,6 +182,8 @@ func (t *tile) name() string {
 		shape = fmt.Sprint(t.dense.name, t.height)
 	case t.keeping:
 		shape = fmt.Sprint("keep", t.height)
+	case t.listed:
+		shape = fmt.Sprint("sparse", t.panels)
 	}
 	return shape + t.operands.name + t.vectors.name
 }

@@ -21,6 +21,8 @@ type vectors struct {
 	// of a register; n is a register of 32 bits.
 	mask        func(c *Context, n reg.Register, first int) Op
 	load, store func(c *Context, mask Op, m Mem, r reg.VecVirtual)
+	// equal says which integers of a register are a number, by a bit each.
+	equal func(c *Context, r reg.VecVirtual, number uint32) reg.GPVirtual
 }
 
 // AVX2: six rows of two registers leave two for B and two for broadcasts.
@@ -38,6 +40,7 @@ var avx2 = vectors{
 	},
 	load:  func(c *Context, mask Op, m Mem, r reg.VecVirtual) { c.VMASKMOVPS(m, mask, r) },
 	store: func(c *Context, mask Op, m Mem, r reg.VecVirtual) { c.VMASKMOVPS(r, mask, m) },
+	equal: equalYMM,
 }
 
 // AVX-512: twelve rows of two registers leave two for B and six for broadcasts.
@@ -54,6 +57,7 @@ var avx512 = vectors{
 	},
 	load:  func(c *Context, mask Op, m Mem, r reg.VecVirtual) { c.VMOVUPS_Z(m, mask, r) },
 	store: func(c *Context, mask Op, m Mem, r reg.VecVirtual) { c.VMOVUPS(r, mask, m) },
+	equal: equalZMM,
 }
 
 // lanes is how many floats of four bytes a register holds.
