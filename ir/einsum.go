@@ -242,6 +242,7 @@ func costEinsum(c *Call) Cost {
 var einsumSamples = []string{
 	"ij,jk->ik", "bij,bjk->bik", "bhsd,bhtd->bhst", "ij->ji", "ii->i", "ii", "ij->", "i,i", "i,j->ij", "ij,ij->ij",
 	"...i,ij->...j", "...ij,...jk->...ik", "a,ab,b->", "ab,bc,cd->ad", "ijj,j->i", "ij,kj", "...->...", "->", ",i->i", "aab,b->a",
+	"ij,jk->i", "ij,k->", "bij,bj,bi->b",
 }
 
 func sampleEinsum(r *rand.Rand) Call {

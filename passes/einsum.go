@@ -2,12 +2,13 @@ package passes
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/npulang/npu/ir"
 	"github.com/npulang/npu/passes/rewrite"
 )
 
-// An einsum of one or two operands is made of operators that kernels know.
+// An einsum is made of operators that kernels know.
 //
 //	%0 = einsum %q, %k {spec="bshd,bthd->bhst"}   =>   %0 = transpose %q {perm=[0,2,1,3]}
 //	                                                   %1 = transpose %k {perm=[0,2,3,1]}
@@ -15,33 +16,140 @@ import (
 //
 // Labels that both operands and the result have are the batch of a product, those
 // that only the operands have are summed over, and each side's own are its rows or
-// columns. Sums have the terms of the einsum in the same order, so that no bit changes;
-// hence an einsum stays if an operand is summed over by itself before it is multiplied,
-// or has a diagonal, and one of three operands or more, whose products on the way are
-// not rounded. Elements that are multiplied one by one stay an einsum too.
+// columns. Sums have the terms of the einsum in the same order, so that no bit changes.
+// Nor does one where operands are brought into that form: an axis of size 1 that stands
+// for any size is dropped, and a label given twice is a diagonal, a slice in long steps.
+//
+// The einsum itself rounds once, at its end, whatever it sums over on the way. What is
+// summed over by itself before it is multiplied, and products of three operands or more
+// (einsum_pairs.go), are rounded on the way here, halves to f32. So these results may be
+// off, as far as their sums lose no digits by cancellation. Products without sums differ
+// in the sign of zeros.
+//
+// What stays an einsum: a diagonal of symbolic size, since steps of slices have none, and
+// three operands of which sizes don't tell which two go first.
 func einsumRules() []*rewrite.Rule {
 	return []*rewrite.Rule{
+		anyOf("einsum-drop-one", "an axis of size 1 that an einsum repeats is dropped", []string{"einsum"}, einsumDropOne),
+		anyOf("einsum-diagonal", "a label given twice in an operand of an einsum is its diagonal", []string{"einsum"}, einsumDiagonal),
+		roughly(anyOf("einsum-widen", "an einsum of halves that is computed in steps is one of f32", []string{"einsum"}, einsumWiden)),
+		roughly(anyOf("einsum-sum-first", "what only one operand of an einsum has is summed over first", []string{"einsum"}, einsumSumFirst)),
+		roughly(anyOf("einsum-to-pairs", "an einsum of several operands takes two at a time", []string{"einsum"}, einsumPairs)),
+		roughly(anyOf("einsum-to-mul", "an einsum without sums of two operands, one of which has all labels, multiplies their elements", []string{"einsum"}, einsumMul)),
 		anyOf("einsum-to-product", "an einsum of two operands is a product of matrices", []string{"einsum"}, einsumProduct),
 		anyOf("einsum-to-sum", "an einsum of one operand is its sum along some axes", []string{"einsum"}, einsumSum),
 	}
 }
 
-// einsumOf reads an einsum of n operands, none of which has a label twice.
+// einsumOf is plainEinsum for n operands.
 func einsumOf(v *ir.Value, n int) *ir.EinsumSpec {
-	if len(v.Args) != n {
-		return nil
+	if s := plainEinsum(v); s != nil && len(s.In) == n {
+		return s
 	}
+	return nil
+}
+
+// plainEinsum reads an einsum of which no operand has a label twice, and all have the same
+// sizes of their common labels.
+func plainEinsum(v *ir.Value) *ir.EinsumSpec {
 	s, err := ir.EinsumOf(v.Call())
 	if err != nil {
 		return nil
 	}
-	for _, labels := range s.In {
-		sorted := slices.Sorted(slices.Values(labels))
-		if len(slices.Compact(sorted)) < len(labels) {
+	sizes := map[int]ir.Dim{}
+	for i, labels := range s.In {
+		if len(distinct(labels)) < len(labels) {
 			return nil
+		}
+		for axis, l := range labels {
+			d := v.Args[i].Type.Shape[axis]
+			if known, ok := sizes[l]; ok && !known.Equal(d) {
+				return nil
+			}
+			sizes[l] = d
 		}
 	}
 	return s
+}
+
+// distinct lists the labels of some lists, each once.
+func distinct(lists ...[]int) []int {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...))))
+}
+
+// factorsOf are the operands of an einsum.
+func factorsOf(v *ir.Value, s *ir.EinsumSpec) []*factor {
+	fs := make([]*factor, len(s.In))
+	for i, labels := range s.In {
+		fs[i] = &factor{v.Args[i], labels}
+	}
+	return fs
+}
+
+// letters are the labels that a spec can have.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// einsum makes a call of factors; nil where there are more labels than letters.
+func einsum(b *rewrite.Builder, fs []*factor, out []int) *ir.Value {
+	var lists [][]int
+	args := make([]*ir.Value, len(fs))
+	for i, f := range fs {
+		args[i] = f.v
+		lists = append(lists, f.labels)
+	}
+	all := distinct(lists...)
+	if len(all) > len(letters) || slices.Contains(args, nil) {
+		return nil
+	}
+	var spec strings.Builder
+	write := func(labels []int) {
+		for _, at := range placesOf(labels, all) {
+			spec.WriteByte(letters[at])
+		}
+	}
+	for i, labels := range lists {
+		if i > 0 {
+			spec.WriteByte(',')
+		}
+		write(labels)
+	}
+	spec.WriteString("->")
+	write(out)
+	return b.Call(ir.Einsum, args, set("spec", ir.StrLit(spec.String())))
+}
+
+// einsumMul multiplies element by element where one operand has all labels; outer products
+// are products of matrices, which are faster. The einsum is a sum of one term that begins
+// with 0: where a factor is 0, its result is not -0, which a product may be.
+func einsumMul(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
+	s := einsumOf(m.Root, 2)
+	if s == nil {
+		return nil
+	}
+	if most := max(len(s.In[0]), len(s.In[1])); most < len(s.Out) {
+		return nil
+	}
+	fs := factorsOf(m.Root, s)
+	for i, f := range fs {
+		if _, summed := partLabels(f.labels, s.Out); len(summed) > 0 {
+			return nil
+		}
+		fs[i] = f.among(b, s.Out)
+	}
+	return b.Call(ir.Mul, []*ir.Value{fs[0].v, fs[1].v})
+}
+
+// among has an axis for each of some labels, of size 1 where the factor has none.
+func (f *factor) among(b *rewrite.Builder, labels []int) *factor {
+	own := f.own(labels)
+	shape := make([]ir.Dim, len(labels))
+	for i, l := range labels {
+		shape[i] = ir.N(1)
+		if f.has(l) {
+			shape[i] = f.sizes([]int{l})[0]
+		}
+	}
+	return &factor{reshaped(b, transposed(b, f.v, placesOf(own, f.labels)), shape), labels}
 }
 
 func einsumSum(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
@@ -52,7 +160,7 @@ func einsumSum(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 	x, labels := m.Root.Args[0], s.In[0]
 	kept, dropped := partLabels(labels, s.Out)
 	if len(dropped) > 0 {
-		x = b.Call(ir.Sum, []*ir.Value{x}, set("axis", ints(placesOf(dropped, labels))))
+		x = summed(b, x, placesOf(dropped, labels))
 	}
 	return transposed(b, x, placesOf(s.Out, kept))
 }
@@ -63,9 +171,6 @@ func einsumProduct(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		return nil
 	}
 	left, right := &factor{m.Root.Args[0], s.In[0]}, &factor{m.Root.Args[1], s.In[1]}
-	if !agree(left, right) {
-		return nil
-	}
 	both, _ := partLabels(s.In[0], s.In[1])
 	_, sum := partLabels(both, s.Out)
 	batch, own := partLabels(s.Out, both)
@@ -74,9 +179,6 @@ func einsumProduct(b *rewrite.Builder, m *rewrite.Match) *ir.Value {
 		if len(alone)+len(both) != len(f.labels) {
 			return nil // it is summed over by itself
 		}
-	}
-	if len(sum) == 0 && len(own) == 0 {
-		return nil // a product of elements is -0 where a sum that begins with 0 is not
 	}
 	if len(own) > 0 && slices.Contains(left.labels, own[len(own)-1]) {
 		left, right = right, left // so that the last labels are columns
@@ -96,16 +198,7 @@ type factor struct {
 	labels []int
 }
 
-// agree reports whether both factors have the same sizes of their common labels: an axis
-// of size 1 may stand for any.
-func agree(a, b *factor) bool {
-	for i, l := range a.labels {
-		if at := slices.Index(b.labels, l); at >= 0 && !a.v.Type.Shape[i].Equal(b.v.Type.Shape[at]) {
-			return false
-		}
-	}
-	return true
-}
+func (f *factor) has(label int) bool { return slices.Contains(f.labels, label) }
 
 // own are the labels of a list that the factor has.
 func (f *factor) own(list []int) []int {
