@@ -13,6 +13,7 @@ import "github.com/npulang/npu/vm/kernel/isa"
 // in place, whose rows are six streams that pass through the first cache beside B, it
 // is 93.6 %. That cache decides about nothing else: slices of a panel that fit it beside
 // the rows of a tile, C being stored and loaded again between them, gave 97 to 98 %.
+// Of deep products the second cache keeps several blocks of C; see order.
 type Blocks struct {
 	Rows int // of A and C
 	Deep int // columns of A: products an element before C is stored and loaded again
