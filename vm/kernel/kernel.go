@@ -111,6 +111,7 @@ func init() {
 		productF64Row,
 		productI32Row,
 		productI64Row,
+		productSmallRow,
 		gatedRow,
 		gatedBF16Row,
 		gatedF16Row,

@@ -27,7 +27,7 @@ type product struct {
 
 	heartRows int           // rows of one matrix of the operator's result, as a tail counts them
 	format    *gemm.Format  // of narrow operands; nil: wider ones
-	wide      *wideKind     // of f64 and of integers; nil: others
+	wide      *wideKind     // of f64 and of integers by tiles of i32 or i64; nil: others
 	leftSize  int           // of an element of a narrow A
 	signed    bool          // the bytes of A have a sign
 	shifts    bool          // the format multiplies A shifted, so that columns have offsets
@@ -111,7 +111,8 @@ func productOf(b *Body, op int, of *operands, level isa.Level) (p *product, why 
 	p.batched(left.batch(), right.batch(), batch)
 	// What may be a bias of one column stays one.
 	column := p.wide != nil && !byVector && len(b.Ops) > 1
-	if p.n == 1 && p.m > 1 && c.In[0].DType != tensor.U8 && !column {
+	unsigned := p.wide == nil && c.In[0].DType == tensor.U8 // on the right there are none
+	if p.n == 1 && p.m > 1 && !unsigned && !column {
 		p.turn()
 	}
 	return p, ""

@@ -16,6 +16,7 @@ type operands struct {
 	kind        gemm.Kind      // of narrow ones
 	narrow      bool           // their elements have fewer than four bytes
 	wide        *wideKind      // of those of f64 and of integers; nil: of others
+	but         *operands      // what another row multiplies
 }
 
 // Sums of halves are floats of four bytes, which the tail rounds to the product's type
@@ -45,6 +46,8 @@ func (d *operands) refuses(left, right, product tensor.DType) (why string) {
 		return "a right operand of " + right.String()
 	case !slices.Contains(d.sums, product):
 		return "sums of " + product.String()
+	case d.but != nil && d.but.refuses(left, right, product) == "":
+		return "operands that have tiles of their own"
 	}
 	return ""
 }
@@ -274,13 +277,18 @@ func (p *product) packNarrow(o *Options, b *tensor.T) {
 	})
 }
 
+// An element is one of a narrow or small operand, or of what it is widened to.
+type element interface {
+	int8 | uint8 | int16 | uint16 | int32
+}
+
 // elementsFrom are a tensor's elements from one on.
-func elementsFrom[E int8 | uint8 | uint16](t *tensor.T, at int) []E {
+func elementsFrom[E element](t *tensor.T, at int) []E {
 	all := asElements[E](t.Data)
 	return all[min(at, len(all)):]
 }
 
-func asElements[E int8 | uint8 | uint16](b []byte) []E {
+func asElements[E element](b []byte) []E {
 	var e E
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(e)))
 }

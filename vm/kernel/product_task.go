@@ -136,6 +136,9 @@ func (t *productTask) run(x *Exec, p *product, part, parts int, out, in []*tenso
 	if p.format != nil {
 		x.product.narrow = p.narrowRun(x, min(n*unit, p.m), cols)
 	}
+	if p.wide != nil && p.wide.small {
+		x.product.small = p.smallRun(x, t.level, min(n*unit, p.m), cols)
+	}
 	for n > 0 {
 		first := tile % tiles
 		step := min(n, tiles-first)
@@ -193,6 +196,7 @@ type productRun struct {
 
 	row, col int // where the job begins, if it is a piece
 	narrow   narrowRun
+	small    smallRun
 	other    []float32 // the same piece of another product, densely
 	ld       int       // from one of its rows to the next
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/npulang/npu/vm/kernel/wide"
 )
 
-// A wideKind is what products of f64, i32 or i64, or u32 or u64, have: functions of package wide for one
-// type. Nothing may follow them in a body but the bias of a linear.
+// A wideKind is what products of f64 and of integers by the tiles of package wide have. Nothing may follow them in a body but the bias of a linear.
 type wideKind struct {
 	name  string
 	exact bool // sums are integers
+	small bool // operands are widened on the way, sums narrowed
 	rates map[isa.Level]productRate
 
 	width     func(isa.Level) int

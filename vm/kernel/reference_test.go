@@ -15,9 +15,6 @@ import (
 // first arguments, or of their results if they have none; all: for every dtype.
 var byReference = func() map[string]string {
 	of := map[string]string{
-		"dot":               "f64 i16 i32 i64 i8 u16 u32 u64 u8",
-		"matmul":            "i16 u16",
-		"linear":            "i16 u16",
 		"conv":              "f64 i16 i32 i64 i8 u16 u32 u64 u8",
 		"max_pool":          "f64 i16 i32 i64 u16 u32 u64",
 		"global_max_pool":   "f64 i16 i32 i64 u16 u32 u64",

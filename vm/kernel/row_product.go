@@ -13,13 +13,14 @@ import (
 // activations, residuals. Operands may be transposed, viewed and broadcast on the way;
 // constant ones are packed once.
 var (
-	productRow     = &Row{Name: "product/f32", reach: withProducts, ways: productWayNames, Make: productsIn(floatOperands)}
-	productBF16Row = &Row{Name: "product/bf16", reach: withProducts, ways: productWayNames, Make: productsIn(bf16Operands)}
-	productF16Row  = &Row{Name: "product/f16", reach: withProducts, ways: productWayNames, Make: productsIn(f16Operands)}
-	productInt8Row = &Row{Name: "product/int8", reach: withProducts, ways: productWayNames, Make: productsIn(byteOperands)}
-	productF64Row  = &Row{Name: "product/f64", reach: withProducts, ways: productWayNames, Make: productsIn(f64Operands)}
-	productI32Row  = &Row{Name: "product/i32", reach: withProducts, ways: productWayNames, Make: productsIn(i32Operands)}
-	productI64Row  = &Row{Name: "product/i64", reach: withProducts, ways: productWayNames, Make: productsIn(i64Operands)}
+	productRow      = &Row{Name: "product/f32", reach: withProducts, ways: productWayNames, Make: productsIn(floatOperands)}
+	productBF16Row  = &Row{Name: "product/bf16", reach: withProducts, ways: productWayNames, Make: productsIn(bf16Operands)}
+	productF16Row   = &Row{Name: "product/f16", reach: withProducts, ways: productWayNames, Make: productsIn(f16Operands)}
+	productInt8Row  = &Row{Name: "product/int8", reach: withProducts, ways: productWayNames, Make: productsIn(byteOperands)}
+	productF64Row   = &Row{Name: "product/f64", reach: withProducts, ways: productWayNames, Make: productsIn(f64Operands)}
+	productI32Row   = &Row{Name: "product/i32", reach: withProducts, ways: productWayNames, Make: productsIn(i32Operands)}
+	productI64Row   = &Row{Name: "product/i64", reach: withProducts, ways: productWayNames, Make: productsIn(i64Operands)}
+	productSmallRow = &Row{Name: "product/small", reach: withProducts, ways: productWayNames, Make: productsIn(smallOperands)}
 )
 
 // withProducts are the bodies with a product, around which anything may be: what is in
@@ -109,7 +110,8 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 	}
 	p.scaled(b)
 	// The tail rounds sums to halves, also where nothing else follows.
-	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && b.Type(b.Out[p.out]).DType.Size() >= 4 || p.nothing(b) {
+	rounds := p.wide == nil && b.Type(b.Out[p.out]).DType.Size() < 4
+	if p.outs == 1 && b.Out[p.out] == b.Ops[p.op].First && !rounds || p.nothing(b) {
 		return ""
 	}
 	if p.wide != nil {
@@ -125,7 +127,7 @@ func (p *product) follow(b *Body, level isa.Level) (why string) {
 }
 
 // biasOf finds a bias that the product's kernel adds: the only reader of a product of floats
-// of four bytes or more, or of wide integers, and a vector that lies in an input and has an
+// of four bytes or more, or of integers, and a vector that lies in an input and has an
 // element for each column of the kernel's: of a matrix by a vector, which is turned, one for
 // each row of the matrix.
 func (p *product) biasOf(b *Body) (found *struct{ op, input int }) {

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func (w *regionWriter) size() int {
 // normal makes a tensor of the region's type; integers are all over their range, those of
 // a byte also at its ends.
 func (w *regionWriter) normal(shape ...int) *tensor.T {
-	if w.dtype.IsInt() && w.dtype.Size() >= 4 {
+	if w.dtype.IsInt() && w.sums == tensor.Invalid || w.dtype == tensor.U8 {
 		x := tensor.New(w.dtype, shape...)
 		for i := range x.Len() {
 			x.SetInt(i, int64(w.r.Uint64()))
@@ -86,7 +87,7 @@ func (w *regionWriter) multiply(name string, args ...int) int {
 		return w.op(name, "", args...)
 	}
 	v := w.op(name, "dtype="+w.sums.String(), args...)
-	if w.sums == tensor.I32 && w.r.IntN(8) > 0 {
+	if w.sums == tensor.I32 && !w.wide() && w.r.IntN(8) > 0 {
 		v = w.op("cast", "dtype=f32", v)
 	}
 	return v
@@ -166,7 +167,7 @@ var productKinds = map[string]func(w *regionWriter) []int{
 
 // wide reports whether products are those of package wide, which nothing but a bias follows.
 func (w *regionWriter) wide() bool {
-	return w.dtype == tensor.F64 || w.dtype.IsInt() && w.dtype.Size() >= 4
+	return w.dtype == tensor.F64 || w.dtype.IsInt() && w.sums == tensor.Invalid || w.dtype == tensor.U8
 }
 
 // tail adds a few operators behind a product.
@@ -223,6 +224,7 @@ func TestProductRegions(t *testing.T) {
 		for _, d := range []struct{ of, sums tensor.DType }{
 			{of: tensor.F32}, {of: tensor.BF16}, {of: tensor.F16}, {tensor.BF16, tensor.F32}, {tensor.F16, tensor.F32}, {tensor.I8, tensor.I32},
 			{of: tensor.F64}, {of: tensor.I32}, {of: tensor.U32}, {of: tensor.I64}, {of: tensor.U64},
+			{of: tensor.I8}, {of: tensor.U8}, {of: tensor.I16}, {of: tensor.U16}, {tensor.U8, tensor.I32},
 		} {
 			types := d.of.String()
 			if d.sums != tensor.Invalid {
@@ -286,9 +288,14 @@ func (w *regionWriter) compareProduct(out []int, o kernel.Options) int {
 	if p == nil {
 		return 0 // a view that no strides can say
 	}
-	row := map[tensor.DType]string{tensor.I8: "int8", tensor.U32: "i32", tensor.U64: "i64"}[w.dtype]
-	if row == "" {
-		row = w.dtype.String()
+	row := w.dtype.String()
+	switch {
+	case w.sums == tensor.I32 && w.dtype == tensor.I8:
+		row = "int8"
+	case w.dtype.IsInt() && w.dtype.Size() < 4:
+		row = "small"
+	case w.dtype.IsInt():
+		row = fmt.Sprint("i", 8*w.dtype.Size()) // with a sign or without
 	}
 	if !strings.HasPrefix(p.Name, "product/"+row+"/") {
 		if w.wide() && len(b.Ops) > 1 {

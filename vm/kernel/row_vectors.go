@@ -12,6 +12,7 @@ import (
 //
 //	outer f32[8] f32[5]   =>   mul f32[8,1] f32[5]; add 0
 //	dot f32[8] f32[8]     =>   mul; sum along the one axis
+//	dot i32[8] i32[8]     =>   matmul
 var vectorsRow = &Row{Name: "vectors", reach: reach{alone: true}, Make: func(b *Body, o *Options) (*Prepared, string) {
 	c, why := onlyCall(b)
 	if why != "" {
@@ -24,6 +25,8 @@ var vectorsRow = &Row{Name: "vectors", reach: reach{alone: true}, Make: func(b *
 		return outerAs(b, c, &with)
 	case c.Op == ir.Dot && c.In[0].DType == tensor.F32:
 		return dotAs(b, c, &with)
+	case c.Op == ir.Dot && (c.In[0].DType == tensor.F64 || c.In[0].DType.IsInt()):
+		return dotAsProduct(b, c, &with)
 	}
 	return nil, notMine
 }}
@@ -63,6 +66,15 @@ func dotAs(b *Body, c *ir.Call, o *Options) (*Prepared, string) {
 		p.Within += float64(count(c.In[0].Ints())) * 0x1p-24
 	}
 	return p, why
+}
+
+// dotAsProduct is for f64 and integers, whose products of a row and a column are at hand.
+func dotAsProduct(b *Body, c *ir.Call, o *Options) (*Prepared, string) {
+	product := &ir.Call{Op: ir.MatMul, Attrs: ir.MatMul.Defaults(), In: c.In}
+	if ir.InferCall(product) != nil || !product.Out[0].Equal(c.Out[0]) {
+		return nil, notMine
+	}
+	return made(Single(product, b.Const, Absent), o)
 }
 
 // made is a body that stands for another, made ready by a kernel.
