@@ -199,7 +199,7 @@ func (t *halvesTask) constants(b *Body, wide *ir.Call) []*tensor.T {
 	list := make([]*tensor.T, len(wide.In))
 	for j := range list {
 		if c := b.Value(t.args[j]); c != nil && t.same[j] {
-			if list[j] = c; isHalf(c.DType) {
+			if list[j] = c; widens(t.op, c.DType) {
 				list[j] = tensor.Cast(c, tensor.F32)
 			}
 		}

@@ -92,11 +92,13 @@ func TestMaximaOfBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, o := range choices()[1:] {
-				k := kernel.Prepare(kernel.Single(call, nil, kernel.Absent), &o)
-				if !strings.HasPrefix(k.Name, "halves/") || k.Within != 0 {
-					t.Fatalf("%s of %v is run by %s within %g: %s", c.op, call.In, k.Name, k.Within, k.Why)
+				for _, consts := range [][]*tensor.T{nil, in} {
+					k := kernel.Prepare(kernel.Single(call, consts, kernel.Absent), &o)
+					if !strings.HasPrefix(k.Name, "halves/") || k.Within != 0 {
+						t.Fatalf("%s of %v is run by %s within %g: %s", c.op, call.In, k.Name, k.Within, k.Why)
+					}
+					compare(t, k, &x, call, given(in), want, nil)
 				}
-				compare(t, k, &x, call, given(in), want, nil)
 			}
 		}
 	}
