@@ -114,6 +114,16 @@ var hostile = []struct{ name, text string }{
   %8 = cumsum %x {axis=1} : f32[3,N]
   return %0, %1, %2, %3, %4, %6, %7, %8
 }`},
+	{"reductions of nothing along axes that are apart", `func @f(%x: f32[N,3,6], %y: f32[N,3,6,5], %z: f32[2,3,N,5]) -> (a: f32[3], b: f32[3,5], c: f32[3], d: f32[1,3,1,5], e: f32[3], f: f32[3], g: f32[3]) {
+  %0 = sum %x {axis=[0,2]} : f32[3]
+  %1 = max %y {axis=[0,2]} : f32[3,5]
+  %2 = mean %y {axis=[0,2,3]} : f32[3]
+  %3 = prod %z {axis=[0,2], keepdims=true} : f32[1,3,1,5]
+  %4 = variance %z {axis=[0,2,3]} : f32[3]
+  %5 = logsumexp %x {axis=[0,2]} : f32[3]
+  %6 = norm2 %y {axis=[0,2,3]} : f32[3]
+  return %0, %1, %2, %3, %4, %5, %6
+}`},
 	{"one weight in several layouts", `func @f(%x: f32[N,6], %y: f32[N,6]) -> (a: f32[N,6], b: f32[N,6], c: f32[N,4], d: f32[6,6], e: f32[N,6]) {
   %w = param {key="w"} : f32[6,6]
   %0 = matmul %x, %w : f32[N,6]

@@ -130,6 +130,9 @@ func layoutOf(shape []int, reduced []bool) (y norm.Layout, why string) {
 	if len(sizes) == 5 {
 		y.Inner = sizes[4]
 	}
+	if y.Times == 0 {
+		y.Times, y.N = 1, 0 // what is reduced is empty, so that no result has a place in it
+	}
 	y.Apart = y.Outer * y.N * y.Inner
 	return y, ""
 }
