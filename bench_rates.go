@@ -22,15 +22,15 @@ func precisionNamed(dtype string) string {
 var peaks = map[string]func(isa.Level) float64{"bf16": peak.BF16, "int8": peak.Int8}
 
 // peakOf is the rate of products and sums of a precision that so many threads reach
-// together, in GFLOP/s.
-func peakOf(threads int, precision string) float64 {
+// together with an instruction set, in GFLOP/s.
+func peakOf(level isa.Level, threads int, precision string) float64 {
 	measure := peaks[precision]
 	if measure == nil {
 		measure = peak.FMA
 	}
 	return together(threads, func(start func()) float64 {
 		start()
-		return measure(isa.Best())
+		return measure(level)
 	})
 }
 
@@ -89,10 +89,10 @@ func together(threads int, measure func(start func()) float64) (sum float64) {
 
 // measurePeaks measures both peaks, and keeps them where they are higher than before.
 func (r *BenchReport) measurePeaks(threads int) {
-	r.PeakGFlops = max(r.PeakGFlops, peakOf(threads, F32.String()))
+	r.PeakGFlops = max(r.PeakGFlops, peakOf(isa.Best(), threads, F32.String()))
 	if peaks[r.Precision] == nil {
 		r.OwnPeakGFlops = r.PeakGFlops
 		return
 	}
-	r.OwnPeakGFlops = max(r.OwnPeakGFlops, peakOf(threads, r.Precision))
+	r.OwnPeakGFlops = max(r.OwnPeakGFlops, peakOf(isa.Best(), threads, r.Precision))
 }

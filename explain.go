@@ -10,6 +10,7 @@ import (
 
 	"github.com/npulang/npu/vm"
 	"github.com/npulang/npu/vm/kernel"
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // A KernelReport tells of each task of a program which kernel runs it, and why, and
@@ -20,7 +21,7 @@ type KernelReport struct {
 	Runs       int              `json:"runs"`        // of which the times are means
 	RunMs      float64          `json:"run_ms"`      // of the wall clock, a run
 	Threads    int              `json:"threads"`     // that a run may have
-	PeakGFlops float64          `json:"peak_gflops"` // of them, f32, in registers
+	PeakGFlops float64          `json:"peak_gflops"` // of them, f32, in registers, by the instruction set that kernels may use
 	Tasks      []KernelTask     `json:"tasks"`
 }
 
@@ -56,7 +57,7 @@ type KernelTask struct {
 	GBytes    float64 `json:"gbytes"`
 	Limit     string  `json:"limit"`       // what bounds it: compute or memory; empty: it did not run
 	LimitRate float64 `json:"limit_rate"`  // GFLOP/s, or GB/s of reading and copying as many bytes
-	Share     float64 `json:"limit_share"` // of the least time that the limit allows, in the least time that it took
+	Share     float64 `json:"limit_share"` // of the least time that the limit allows what the kernel does, in the least time that it took
 }
 
 // A Rival is another candidate for a task.
@@ -102,7 +103,7 @@ func (p *Program) explain(ctx context.Context, b *IOBinding) (*KernelReport, err
 	}
 	r.RunMs = ms(time.Since(begin)) / float64(r.Runs)
 	tasks := m.Tasks()
-	limits := newLimits(r.Threads)
+	limits := newLimits(p.kernels().Level, r.Threads)
 	r.PeakGFlops = limits.peakOf("f32")
 	for i := range tasks {
 		k := r.task(&tasks[i], limits)
@@ -132,7 +133,7 @@ func (r *KernelReport) task(t *vm.Task, l *limits) KernelTask {
 	k.GFlops, k.GBytes = rate(float64(t.Flops), each), rate(float64(t.Bytes), each)
 	compute, memory := 0.0, l.memory(t.Bytes-t.Written, t.Written)
 	if peak := l.peakOf(t.DType); peak > 0 {
-		compute = float64(t.Flops) / 1e6 / peak
+		compute = float64(done(t)) / 1e6 / peak
 	}
 	k.Limit, k.LimitRate = "memory", rate(float64(t.Bytes), memory)
 	if compute > memory {
@@ -140,6 +141,14 @@ func (r *KernelReport) task(t *vm.Task, l *limits) KernelTask {
 	}
 	k.Share = max(compute, memory) / each
 	return k
+}
+
+// done is how many of a task's operations its kernel does at least.
+func done(t *vm.Task) int64 {
+	if t.Task == nil {
+		return t.Flops
+	}
+	return t.Task.Done(t.Flops)
 }
 
 // The ways in which a candidate may have been chosen.
@@ -184,14 +193,15 @@ func (k *KernelTask) candidates() string {
 
 // limits are what the machine can do, each measured when it is first asked for.
 type limits struct {
+	level   isa.Level // that kernels may use
 	threads int
 	flops   map[string]float64 // peaks in GFLOP/s by precision
 	copies  sizedRates         // in GB/s, read and written bytes together
 	reads   sizedRates
 }
 
-func newLimits(threads int) *limits {
-	return &limits{threads: threads, flops: map[string]float64{}, copies: sizedRates{}, reads: sizedRates{}}
+func newLimits(level isa.Level, threads int) *limits {
+	return &limits{level: level, threads: threads, flops: map[string]float64{}, copies: sizedRates{}, reads: sizedRates{}}
 }
 
 // sizedRates are rates by how many bytes lie side by side, powers of two.
@@ -210,7 +220,7 @@ var peakShares = map[string]struct {
 func (l *limits) peakOf(dtype string) float64 {
 	p := peakShares[dtype]
 	if p.share > 0 && l.flops[p.of] == 0 {
-		l.flops[p.of] = peakOf(l.threads, p.of)
+		l.flops[p.of] = peakOf(l.level, l.threads, p.of)
 	}
 	return p.share * l.flops[p.of]
 }

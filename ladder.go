@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // A LadderStep is a program with so much of what makes it fast. Each step has all of
@@ -256,7 +258,7 @@ func (l *climb) summary() ([]LadderStep, error) {
 			Threads: threadsOf(b.p.opts.Threads), Streams: b.machine.Streams(), Tasks: len(b.machine.Tasks()), Kernels: b.p.kernels().Kind.String(),
 		}
 		if most[s.Threads] == 0 {
-			most[s.Threads] = peakOf(s.Threads, F32.String())
+			most[s.Threads] = peakOf(isa.Best(), s.Threads, F32.String())
 		}
 		s.Ratio, s.RatioLow, s.RatioHigh = ratio, low, high
 		s.GFlops, s.PeakGFlops = rate(float64(flops), s.MedianMs), most[s.Threads]

@@ -3,12 +3,14 @@ package npu
 import (
 	"math"
 	"testing"
+
+	"github.com/npulang/npu/vm/kernel/isa"
 )
 
 // TestMemoryLimit: bytes that are written take as long as a copy, the rest of what is read
 // as long as reading.
 func TestMemoryLimit(t *testing.T) {
-	l := newLimits(1)
+	l := newLimits(isa.Best(), 1)
 	l.copies[1<<20], l.reads[1<<20] = 10, 40 // GB/s, so that both are measured already
 	for _, c := range []struct{ read, written, want float64 }{
 		{5e5, 5e5, 0.1}, // a copy

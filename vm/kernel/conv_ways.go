@@ -41,6 +41,14 @@ func convWay(s conv.Shape, constant bool, o *Options) int {
 
 func (t *convTask) way() int { return t.own }
 
+// done: four results of Winograd's take 16 products a channel and filter, not 36.
+func (t *convTask) done(flops int64) int64 {
+	if t.own == convWinograd {
+		return flops * 16 / 36
+	}
+	return flops
+}
+
 // works estimates ways by what they are known to be good at: few filters, many places,
 // filters that are packed. Winograd's has no rivals, since their bits differ from its own.
 func (t *convTask) works(o *Options) []int64 {

@@ -91,6 +91,21 @@ type Runner interface {
 	Run(x *Exec, part, parts int, out, in []*tensor.T) error
 }
 
+// A saver is a Runner that may need fewer operations than its operators are defined by.
+type saver interface {
+	// done is how many it does at least, of so many.
+	done(flops int64) int64
+}
+
+// Done is how many operations the task's kernel does at least, of so many that its operators
+// are defined by.
+func (p *Prepared) Done(flops int64) int64 {
+	if s, ok := p.Runner.(saver); ok {
+		return s.done(flops)
+	}
+	return flops
+}
+
 // table holds every kernel in order of preference.
 var table []*Row
 
