@@ -56,7 +56,7 @@ func (m *mul) at(w *piece, o *order, i int) (ks, cols Range, inRun int) {
 
 // bands computes what a piece of B is for: for some rows after the other, in order.
 func (m *mul) bands(w *piece) error {
-	high := even(w.tall.len(), m.blocks.Rows, m.set.bandRows())
+	high := even(w.tall.len(), m.blocks.Rows, bandRows(m.set.rows))
 	o := m.order(w, high)
 	m.cols, m.once = w.cols.len(), o.run > 1 && o.run == o.blocks && !w.more && !m.p.Beside
 	if w.c == nil && m.p.C == nil {

@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 		for _, level := range isa.Levels() {
 			m := mul{p: &Product{}, set: at(level), blocks: blocks}
 			w := piece{ks: Range{7, 7 + k}, cols: Range{32, 32 + n}}
-			o := m.order(&w, even(rows, blocks.Rows, m.set.bandRows()))
+			o := m.order(&w, even(rows, blocks.Rows, bandRows(m.set.rows)))
 			if runs := o.run > 1; runs && (o.steps <= heldSteps || o.run*o.wide > blocks.Deep) {
 				t.Fatalf("%d steps of %+v: %+v", o.steps, blocks, o)
 			}

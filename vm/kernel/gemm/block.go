@@ -100,14 +100,14 @@ const (
 	hopAsks    = 4 // lines that the others ask for in as many
 )
 
-// bandRows is what the rows of a block are a multiple of. Where the largest tile has twelve
+// bandRows is what the rows of a block are a multiple of, where tiles have so many. Where the largest tile has twelve
 // rows, one of ten takes no longer for each, and blocks of 64 rows are better than those of
 // 72 whose last one has eight, for which all of B comes again.
-func (k *kernels) bandRows() int {
-	if k.rows == mostRows {
+func bandRows(rows int) int {
+	if rows == mostRows {
 		return mostRows / 3
 	}
-	return k.rows
+	return rows
 }
 
 // words is how many times four bytes of A a step along k takes.

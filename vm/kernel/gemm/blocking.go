@@ -41,7 +41,7 @@ func BlocksFor(l2 int) Blocks {
 var Default = BlocksFor(isa.SecondCache())
 
 // Band is how many of m rows are gone through together, where tiles have so many rows.
-func (b *Blocks) Band(m, rows int) int { return even(m, b.Rows, rows) }
+func (b *Blocks) Band(m, rows int) int { return even(m, b.Rows, bandRows(rows)) }
 
 // even is the size of pieces of n, at most of size most and a multiple of unit but
 // for the last, that are as equal as can be.
