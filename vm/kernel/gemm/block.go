@@ -100,9 +100,9 @@ const (
 	hopAsks    = 4 // lines that the others ask for in as many
 )
 
-// bandRows is what the rows of a block are a multiple of, where tiles have so many. Where the largest tile has twelve
-// rows, one of ten takes no longer for each, and blocks of 64 rows are better than those of
-// 72 whose last one has eight, for which all of B comes again.
+// bandRows is what the rows of a block are a multiple of, where tiles have so many. Where the
+// largest tile has twelve rows, one of ten takes no longer for each, and blocks of 64 rows are
+// better than those of 72 whose last one has eight, for which all of B comes again.
 func bandRows(rows int) int {
 	if rows == mostRows {
 		return mostRows / 3
